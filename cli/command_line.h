@@ -4,8 +4,7 @@
  * --help by the table. tests/docs/option_documents.c makes the heads in the man page and the
  * completion file from it. So an option exists everywhere or nowhere.
  */
-#ifndef MPROF_CLI_COMMAND_LINE_H
-#define MPROF_CLI_COMMAND_LINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,5 +61,3 @@ __attribute__((format(printf, 2, 3))) int command_line_wrong(const struct comman
 
 /* Writes the option in the form "-o, --output=TRACE", cut to `size`. Returns its length. */
 size_t command_option_head(const struct command_option *option, char *text, size_t size);
-
-#endif

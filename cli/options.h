@@ -2,8 +2,7 @@
 /*
  * The options of all programs, each with its position in the table of its program, and the tables.
  */
-#ifndef MPROF_CLI_OPTIONS_H
-#define MPROF_CLI_OPTIONS_H
+#pragma once
 
 #include "cli/command_line.h"
 
@@ -150,5 +149,3 @@ enum export_option {
     EXPORT_OPTION_VERSION,
 };
 extern const struct command_line export_command_line;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints messages for the user, in the same form from all our programs. */
-#ifndef MPROF_CLI_SAY_H
-#define MPROF_CLI_SAY_H
+#pragma once
 
 /*
  * Prints "PROGRAM: MESSAGE" as one line on standard error. Names in the message may come from
@@ -18,5 +17,3 @@ __attribute__((format(printf, 2, 3))) void say(const char *program, const char *
  * process itself stay. Failures change nothing and are not errors: old kernels lack the calls.
  */
 void privileges_give_up(void);
-
-#endif

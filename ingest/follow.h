@@ -10,8 +10,7 @@
  * behind, and whether the program has ended. The session is not finished when the
  * program has ended: the caller then makes the whole session again by ingest_run().
  */
-#ifndef MPROF_INGEST_FOLLOW_H
-#define MPROF_INGEST_FOLLOW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -61,5 +60,3 @@ static inline void follow_lag_update(struct follow_lag *lag, const struct follow
     lag->behind_ns = all || newest <= moment->shown_ns ? 0 : newest - moment->shown_ns;
     lag->skips = lag->behind_ns > (lag->skips ? FOLLOW_LAG_CAUGHT_NS : FOLLOW_LAG_SKIP_NS);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Turns a trace into a session: the whole pipeline in one call. */
-#ifndef MPROF_INGEST_INGEST_H
-#define MPROF_INGEST_INGEST_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -130,5 +129,3 @@ void progress_init(struct progress *progress, bool quiet);
 void progress_report(void *context, enum ingest_phase phase, uint64_t done, uint64_t total);
 /* Clears the line. */
 void progress_end(struct progress *progress);
-
-#endif

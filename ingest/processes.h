@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Turns the traces of several processes into one session. */
-#ifndef MPROF_INGEST_PROCESSES_H
-#define MPROF_INGEST_PROCESSES_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -38,5 +37,3 @@ void trace_list_free(struct trace_list *list);
 bool ingest_processes(const struct ingest_options *options, const struct trace_list *list,
                       void (*left_out)(const char *why), struct run *run,
                       struct ingest_summary *summary, struct ingest_status *status);
-
-#endif

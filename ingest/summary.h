@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints mprof-ingest's summary at the end: ten lines, and a few more for a run of several
  * processes. */
-#ifndef MPROF_INGEST_SUMMARY_H
-#define MPROF_INGEST_SUMMARY_H
+#pragma once
 
 #include <stdio.h>
 
@@ -17,5 +16,3 @@ void summary_print(FILE *out, const struct ingest_summary *summary, const char *
 
 /* Prints how much each suppression left out of the leaks of all processes. */
 void summary_suppressed_print(FILE *out, const struct suppressed_list *list);
-
-#endif

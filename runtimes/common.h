@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Helpers that all plug-ins for runtimes use. Like the recorder they call no function that the
  * program can replace: capture/os/c_library.h. */
-#ifndef MPROF_RUNTIMES_COMMON_H
-#define MPROF_RUNTIMES_COMMON_H
+#pragma once
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -114,5 +113,3 @@ static inline unsigned common_put_utf8(uint32_t character, char *to)
         to[i] = (char)(0x80 | (character >> 6 * (more - i) & 0x3f));
     return more + 1;
 }
-
-#endif

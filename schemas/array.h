@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Growing and sorted arrays, for all programs. */
-#ifndef MPROF_SCHEMAS_ARRAY_H
-#define MPROF_SCHEMAS_ARRAY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ static inline void free_all(void **items, size_t count)
         else                                                                                       \
             high_ = middle;                                                                        \
     }
-
-#endif

@@ -8,8 +8,7 @@
  * that loops over the lanes use vectors without being written for any processor (Afroozeh, Boncz:
  * The FastLanes Compression Layout, VLDB 2023).
  */
-#ifndef MPROF_SCHEMAS_COLUMN_BATCHES_H
-#define MPROF_SCHEMAS_COLUMN_BATCHES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -321,5 +320,3 @@ COLUMN_INLINE void column_get32_sums(uint32_t *values, size_t rows, uint32_t sum
     }
 COLUMN_UNPACK(uint32_t, get32)
 COLUMN_UNPACK(uint64_t, get64)
-
-#endif

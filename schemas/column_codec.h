@@ -3,8 +3,7 @@
  * Packs and reads the column chunks of a session. schemas/columns.md is normative. Everything is
  * inline and allocates nothing.
  */
-#ifndef MPROF_SCHEMAS_COLUMN_CODEC_H
-#define MPROF_SCHEMAS_COLUMN_CODEC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -175,5 +174,3 @@ static inline bool column_unpack(const uint8_t *data, size_t length, const uint6
         values[row] = column_alloc_ns(values[row], life[row]);
     return true;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Hashes of numbers and texts, and hash tables, for all programs. */
-#ifndef MPROF_SCHEMAS_HASH_H
-#define MPROF_SCHEMAS_HASH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -125,5 +124,3 @@ static inline void index_map_free(struct index_map *map)
     free(map->slots);
     *map = (struct index_map){0};
 }
-
-#endif

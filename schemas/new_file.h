@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Gives a file that was written beside its place the name that it should have. */
-#ifndef MPROF_SCHEMAS_NEW_FILE_H
-#define MPROF_SCHEMAS_NEW_FILE_H
+#pragma once
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,5 +21,3 @@ static inline bool new_file_name(const char *part, const char *path)
     /* A file system without that call: a link never replaces a file either. */
     return link(part, path) == 0 && unlink(part) == 0;
 }
-
-#endif

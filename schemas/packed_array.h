@@ -3,8 +3,7 @@
  * Packs and reads the arrays of the table packed_array. schemas/columns.md is normative. Everything
  * is inline and allocates nothing.
  */
-#ifndef MPROF_SCHEMAS_PACKED_ARRAY_H
-#define MPROF_SCHEMAS_PACKED_ARRAY_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -88,5 +87,3 @@ static inline size_t packed_directory_column(unsigned column)
 {
     return 16 + (size_t)column * PACKED_DIRECTORY_COLUMN;
 }
-
-#endif

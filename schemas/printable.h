@@ -4,8 +4,7 @@
  * terminals. All programs use this one form: printable UTF-8 stays, and each byte of anything else
  * becomes \xHH.
  */
-#ifndef MPROF_SCHEMAS_PRINTABLE_H
-#define MPROF_SCHEMAS_PRINTABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,5 +78,3 @@ static inline size_t printable_copy(char *out, size_t size, const char *text)
     out[used] = '\0';
     return used;
 }
-
-#endif

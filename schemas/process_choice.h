@@ -3,8 +3,7 @@
  * Finds the process of a session that a user names by the option --process. A process id that has
  * executed several programs has a row for each.
  */
-#ifndef MPROF_SCHEMAS_PROCESS_CHOICE_H
-#define MPROF_SCHEMAS_PROCESS_CHOICE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,5 +67,3 @@ static inline size_t process_choose(const struct process_choice *rows, size_t co
     }
     return best;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Ids of module, thread, arena and the like count from 1, and a reader keeps arrays by id. A trace
  * may have lost parts, so there may be gaps, but an id far above the number of rows is damage.
  */
-#ifndef MPROF_SCHEMAS_SESSION_IDS_H
-#define MPROF_SCHEMAS_SESSION_IDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,5 +15,3 @@ static inline bool session_id_possible(uint64_t id, uint64_t rows)
 {
     return id < UINT32_MAX && id <= rows * 16 + (UINT64_C(1) << 20);
 }
-
-#endif

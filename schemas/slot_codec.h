@@ -3,8 +3,7 @@
  * Packs and reads the parts of the table `slot_sum`. schemas/slots.md is normative. Everything is
  * inline and allocates nothing.
  */
-#ifndef MPROF_SCHEMAS_SLOT_CODEC_H
-#define MPROF_SCHEMAS_SLOT_CODEC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -152,5 +151,3 @@ static inline struct slot_bytes slot_part_cells(const struct slot_part *part, un
     return (struct slot_bytes){part->cells + part->first[slot], part->cells + part->first[slot + 1],
                                false};
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Threads whose stack does not depend on the limit of the user's shell. */
-#ifndef MPROF_SCHEMAS_THREAD_START_H
-#define MPROF_SCHEMAS_THREAD_START_H
+#pragma once
 
 #include <pthread.h>
 #include <signal.h>
@@ -26,5 +25,3 @@ static inline int thread_start(pthread_t *thread, void *(*work)(void *context), 
     pthread_attr_destroy(&attributes);
     return status;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Tells traces from other files. */
-#ifndef MPROF_SCHEMAS_TRACE_BEGIN_H
-#define MPROF_SCHEMAS_TRACE_BEGIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <string.h>
@@ -17,5 +16,3 @@ static inline bool trace_begins(int descriptor)
     return pread(descriptor, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
            memcmp(magic, TRACE_MAGIC, sizeof(magic)) == 0;
 }
-
-#endif

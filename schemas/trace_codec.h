@@ -11,8 +11,7 @@
  * A reader resets in the same places and calls trace_get() until it returns TRACE_GET_END or
  * TRACE_GET_DAMAGED.
  */
-#ifndef MPROF_SCHEMAS_TRACE_CODEC_H
-#define MPROF_SCHEMAS_TRACE_CODEC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -475,5 +474,3 @@ static inline bool trace_get_string(const uint8_t **p, const uint8_t *end, const
     *p += value;
     return true;
 }
-
-#endif

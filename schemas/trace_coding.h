@@ -4,8 +4,7 @@
  * reader both keep (trace-format.md, "Numbers" and "Coding state"). trace_codec.h builds records
  * from them; its rules hold here, too.
  */
-#ifndef MPROF_SCHEMAS_TRACE_CODING_H
-#define MPROF_SCHEMAS_TRACE_CODING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -218,5 +217,3 @@ static inline uint8_t *trace_put_ticks(uint8_t *p, struct trace_coding *coding, 
     coding->ticks += delta;
     return trace_put_varint(p, delta);
 }
-
-#endif

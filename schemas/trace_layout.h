@@ -3,8 +3,7 @@
  * Trace format 1: the layout of the file, and the numbers that it uses.
  * schemas/trace-format.md is normative; schemas/trace_codec.h reads and writes the records.
  */
-#ifndef MPROF_SCHEMAS_TRACE_LAYOUT_H
-#define MPROF_SCHEMAS_TRACE_LAYOUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -435,5 +434,3 @@ enum trace_end_reason {
     TRACE_END_STOP = 4,
     TRACE_END_ROTATED = 5,
 };
-
-#endif

@@ -7,8 +7,7 @@
  * returns its end; it cuts texts that are too long. Each trace_get_references…() begins at the
  * payload's beginning and returns false if it ends early. Its texts lie in the payload.
  */
-#ifndef MPROF_SCHEMAS_TRACE_REFERENCES_H
-#define MPROF_SCHEMAS_TRACE_REFERENCES_H
+#pragma once
 
 #include "schemas/trace_codec.h"
 
@@ -240,5 +239,3 @@ static inline bool trace_references_next(const uint8_t **p, const uint8_t *end,
     word->tagged = gap & 1;
     return true;
 }
-
-#endif

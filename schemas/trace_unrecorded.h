@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Explains why a program runs without the recorder (trace-format.md, "Unrecorded programs"). */
-#ifndef MPROF_SCHEMAS_TRACE_UNRECORDED_H
-#define MPROF_SCHEMAS_TRACE_UNRECORDED_H
+#pragma once
 
 #include <stdint.h>
 
@@ -24,5 +23,3 @@ static inline const char *trace_unrecorded_text(uint32_t reason)
     };
     return reason < sizeof(texts) / sizeof(*texts) ? texts[reason] : "for an unknown reason";
 }
-
-#endif

@@ -3,8 +3,7 @@
  * The limits of what a user stores in a session: tables `named_graph` and `setting`. Readers skip
  * longer rows and further rows, so that a session from elsewhere cannot cost more.
  */
-#ifndef MPROF_SCHEMAS_USER_LIMITS_H
-#define MPROF_SCHEMAS_USER_LIMITS_H
+#pragma once
 
 #define USER_GRAPH_NAME_MAX 64u /* bytes, as the next ones */
 #define USER_GRAPH_TEXT_MAX 65536u
@@ -12,5 +11,3 @@
 #define USER_ROWS_MAX 1000u /* of one table */
 /* The steps of SQLite's virtual machine for one look at these tables. */
 #define USER_STEPS_MAX 2000000
-
-#endif

@@ -4,8 +4,7 @@
  * comments and needless blanks. A session from elsewhere may define them in other ways, with
  * expressions that take hours to compute: programs use only tables with exactly these definitions.
  */
-#ifndef MPROF_SCHEMAS_USER_TABLES_H
-#define MPROF_SCHEMAS_USER_TABLES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -52,5 +51,3 @@ static inline bool user_table_is(const char *sql, const char *definition)
     }
     return *definition == '\0';
 }
-
-#endif

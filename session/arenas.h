@@ -7,8 +7,7 @@
  *
  * The rules of session.h hold. In a sampled session the blocks are the recorded ones.
  */
-#ifndef MPROF_SESSION_ARENAS_H
-#define MPROF_SESSION_ARENAS_H
+#pragma once
 
 #include "session/session.h"
 
@@ -28,5 +27,3 @@ struct session_arena_use {
  */
 bool session_arena_uses(struct session *session, uint64_t ns, struct session_arena_use **uses,
                         size_t *count, struct session_error *error);
-
-#endif

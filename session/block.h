@@ -5,8 +5,7 @@
  *
  * The rules of session.h hold: these functions block.
  */
-#ifndef MPROF_SESSION_BLOCK_H
-#define MPROF_SESSION_BLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,5 +67,3 @@ struct session_chain {
  * set. */
 bool session_chain(struct session *session, const struct session_allocation *block,
                    struct session_chain *chain, struct session_error *error);
-
-#endif

@@ -11,8 +11,7 @@
  * its module. An address in the process is that plus the module's load_bias. Code that lies in no
  * module (module 0) has addresses in the process only.
  */
-#ifndef MPROF_SESSION_CODE_FACTS_H
-#define MPROF_SESSION_CODE_FACTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -154,5 +153,3 @@ bool session_arenas(struct session *session, const struct session_arena **arenas
 
 /* Stores whether a garbage collector took blocks of an arena. Returns false with `error` set. */
 bool session_has_collected(struct session *session, bool *any, struct session_error *error);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * The rules of session.h hold: ranked_find() blocks.
  */
-#ifndef MPROF_SESSION_FINDINGS_H
-#define MPROF_SESSION_FINDINGS_H
+#pragma once
 
 #include "session/session.h"
 
@@ -54,5 +53,3 @@ bool ranked_has_kind(const struct ranked_finding *finding);
 /* Writes the graph of a kind, limited to what `filter` selects (as in ranked_find()), with more
  * steps. Returns false if it does not fit. */
 bool ranked_text(size_t kind, const char *filter, const char *more, char *out, size_t size);
-
-#endif

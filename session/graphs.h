@@ -12,8 +12,7 @@
  * thread, between session_open() and session_close(). If a session is NULL, there is only the
  * user's folder.
  */
-#ifndef MPROF_SESSION_GRAPHS_H
-#define MPROF_SESSION_GRAPHS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -257,5 +256,3 @@ enum user_file_result user_file_remove(int folder, const char *name, struct sess
  * `error` set if the folder cannot be read. */
 bool user_folder_each(int folder, bool (*visit)(void *context, const char *name), void *context,
                       struct session_error *error);
-
-#endif

@@ -18,8 +18,7 @@
  * selected allocations, peak_bytes and turnover in some. session_groups_prepare() does it at a
  * moment of the caller's choice, and in one pass for all that it is asked for.
  */
-#ifndef MPROF_SESSION_GROUPS_H
-#define MPROF_SESSION_GROUPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -251,5 +250,3 @@ bool session_groups_sort_by_key(struct session_group_set *set, size_t key, bool 
  */
 struct selection *session_group_members(struct session_group_set *set, size_t row,
                                         struct session_error *error);
-
-#endif

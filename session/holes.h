@@ -12,8 +12,7 @@
  *
  * The rules of session.h hold: these functions block, and one thread at a time uses a session.
  */
-#ifndef MPROF_SESSION_HOLES_H
-#define MPROF_SESSION_HOLES_H
+#pragma once
 
 #include "session/session.h"
 
@@ -69,5 +68,3 @@ struct session_hole {
 bool session_holes(struct session *session, uint64_t ns, uint64_t from, uint64_t to, uint64_t least,
                    bool since, struct session_hole **holes, size_t *count,
                    struct session_error *error);
-
-#endif

@@ -24,8 +24,7 @@
  *
  * Only one thread may call the functions below.
  */
-#ifndef MPROF_SESSION_JOBS_H
-#define MPROF_SESSION_JOBS_H
+#pragma once
 
 #include "session/session.h"
 
@@ -123,5 +122,3 @@ bool session_job_goes_on(const struct session *session, struct session_error *er
 void session_job_cancel(struct session_job *job);
 /* NULL is ignored. */
 void session_job_free(struct session_job *job);
-
-#endif

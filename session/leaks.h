@@ -10,8 +10,7 @@
  *
  * The session is open while these functions run, and one thread at a time uses it (session.h).
  */
-#ifndef MPROF_SESSION_LEAKS_H
-#define MPROF_SESSION_LEAKS_H
+#pragma once
 
 #include "session/session.h"
 
@@ -98,5 +97,3 @@ const char *session_leak_reach_word(enum session_leak_reach reach);
  * if it has no name. */
 bool session_leak_frame_pattern(const struct session *session, uint32_t function, char *pattern,
                                 size_t size);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * The rules of session.h hold: these functions block, and one thread at a time uses a session.
  */
-#ifndef MPROF_SESSION_RESIDENCY_H
-#define MPROF_SESSION_RESIDENCY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -147,5 +146,3 @@ bool session_residency_pages(struct session *session, const struct session_resid
 /* Returns the bytes of [start, end) that were in memory, as RSS counts them. */
 uint64_t session_pages_resident(const struct session_page_run *runs, size_t count, uint64_t start,
                                 uint64_t end);
-
-#endif

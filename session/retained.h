@@ -4,8 +4,7 @@
  * (heap_snapshot and the tables beside it, schemas/session.sql). A block or a set of blocks retains
  * the bytes that would be unreachable without it, its own included.
  */
-#ifndef MPROF_SESSION_RETAINED_H
-#define MPROF_SESSION_RETAINED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -160,5 +159,3 @@ struct session_path {
 bool session_path_to_root(struct session *session, int64_t id, uint64_t allocation,
                           struct session_path *path, struct session_error *error);
 void session_path_free(struct session_path *path);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * The rules of session.h hold.
  */
-#ifndef MPROF_SESSION_ROWS_H
-#define MPROF_SESSION_ROWS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ bool selection_rows(struct selection *selection, const struct session_row_order 
  * set; its message is empty if the allocation is not selected. */
 bool selection_place(struct selection *selection, const struct session_row_order *order,
                      uint64_t id, uint64_t *place, struct session_error *error);
-
-#endif

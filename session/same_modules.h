@@ -6,8 +6,7 @@
  * Two modules are the same if they have one build-id, if they have one name, or if their names
  * differ in their versions alone and no other module of either session has such a name.
  */
-#ifndef MPROF_SESSION_SAME_MODULES_H
-#define MPROF_SESSION_SAME_MODULES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ const char *same_module_text(const struct same_module *module, char *out, size_t
  * is the same. NULL: memory is exhausted.
  */
 char *same_modules_name(const struct same_modules *same, const char *field, const char *name);
-
-#endif

@@ -15,8 +15,7 @@
  * legends; peaks) are estimates for the whole program. Queries about single blocks give the
  * recorded ones: selection_count(), rows, the memory grid. Filters test blocks as recorded.
  */
-#ifndef MPROF_SESSION_SESSION_H
-#define MPROF_SESSION_SESSION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -420,5 +419,3 @@ void session_neighbours(struct session *session, uint64_t ns, uint64_t address, 
  */
 uint64_t session_address_history(struct session *session, uint64_t ns, uint64_t address,
                                  uint64_t *last_free_ns);
-
-#endif

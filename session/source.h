@@ -4,8 +4,7 @@
  *
  * The rules of session.h hold: these functions block.
  */
-#ifndef MPROF_SESSION_SOURCE_H
-#define MPROF_SESSION_SOURCE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ struct session_source_file {
  * set. */
 bool selection_source_files(struct selection *selection, struct session_source_file **files,
                             size_t *count, struct session_error *error);
-
-#endif

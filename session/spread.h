@@ -4,8 +4,7 @@
  *
  * The rules of session.h hold. Sums are estimates if the session is sampled.
  */
-#ifndef MPROF_SESSION_SPREAD_H
-#define MPROF_SESSION_SPREAD_H
+#pragma once
 
 #include "session/session.h"
 
@@ -83,5 +82,3 @@ bool selection_cross_thread_frees(struct selection *selection,
 
 /* Returns the id of the process of a thread, 0 if it is not known. */
 uint32_t session_thread_process(const struct session *session, uint32_t thread);
-
-#endif

@@ -7,8 +7,7 @@
  * (session_job_cancel()). It uses a connection of its own, so nothing that a statement does reaches
  * another question.
  */
-#ifndef MPROF_SESSION_SQL_H
-#define MPROF_SESSION_SQL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,5 +65,3 @@ struct session_value session_table_value(const struct session_table *table, size
  */
 void session_sql_words(struct session *session, const char *text, size_t at, bool keywords,
                        session_visit_word *visit, void *context);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * The rules of session.h hold: selection_stacking() blocks.
  */
-#ifndef MPROF_SESSION_STACKING_H
-#define MPROF_SESSION_STACKING_H
+#pragma once
 
 #include "session/session.h"
 #include "session/words.h"
@@ -41,5 +40,3 @@ bool session_stacking_check(const struct session *session, const char *filter, c
 /* Visits the single fields that selection_stacking() takes; those of stack frames by number are
  * left out. */
 void session_stacking_fields(session_visit_word *visit, void *context);
-
-#endif

@@ -6,8 +6,7 @@
  * the trace began, sums are estimates if the session is sampled. All cores take part, and memory is
  * bounded by the number of rows.
  */
-#ifndef MPROF_SESSION_STACKS_H
-#define MPROF_SESSION_STACKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -103,5 +102,3 @@ bool session_function_stacks(struct session *session, uint32_t function,
  * with line 0 through the file. */
 bool session_source_stacks(struct session *session, const char *path, uint32_t line, char **test,
                            struct session_error *error);
-
-#endif

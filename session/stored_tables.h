@@ -4,8 +4,7 @@
  * that hand them to another database. Tables of packed bytes, which only readers of sessions
  * understand, are left out. The rules of session.h hold.
  */
-#ifndef MPROF_SESSION_STORED_TABLES_H
-#define MPROF_SESSION_STORED_TABLES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ typedef bool stored_row_visitor(void *context, const char *const *values);
  */
 bool session_stored_rows(struct session *session, const struct stored_table *table,
                          stored_row_visitor *visit, void *context, struct session_error *error);
-
-#endif

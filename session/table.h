@@ -9,8 +9,7 @@
  *
  * A list that shows a table asks for it once. It sorts and cuts the rows itself, or asks again.
  */
-#ifndef MPROF_SESSION_TABLE_H
-#define MPROF_SESSION_TABLE_H
+#pragma once
 
 #include "session/groups.h"
 
@@ -67,5 +66,3 @@ static inline const uint64_t *selection_table_values(const struct selection_tabl
  * caller free()s it. NULL: there is no memory.
  */
 char *selection_table_step(const struct selection_table *table, size_t row);
-
-#endif

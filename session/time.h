@@ -5,8 +5,7 @@
  * The rules of session.h hold: these functions block, one thread at a time uses a session, and sums
  * are estimates if the session is sampled.
  */
-#ifndef MPROF_SESSION_TIME_H
-#define MPROF_SESSION_TIME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -118,5 +117,3 @@ bool selection_events(struct selection *selection,
 bool selection_events_between(struct selection *selection, uint64_t from_ns, uint64_t to_ns,
                               bool (*visit)(void *context, const struct session_event *event),
                               void *context, struct session_error *error);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * A step that a database cannot answer exactly is refused.
  */
-#ifndef MPROF_SESSION_TRANSLATION_H
-#define MPROF_SESSION_TRANSLATION_H
+#pragma once
 
 #include "session/session.h"
 
@@ -27,5 +26,3 @@ const char *session_dialect_name(enum session_dialect dialect);
  */
 char *session_translate(struct session *session, const char *text, enum session_dialect dialect,
                         struct session_error *error);
-
-#endif

@@ -21,8 +21,7 @@
  * of a node are made when they are first asked for. One thread (the engine of jobs.h) may call the
  * functions that take an error while another one calls those that only read.
  */
-#ifndef MPROF_SESSION_TREE_H
-#define MPROF_SESSION_TREE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -191,5 +190,3 @@ struct session_tree_line {
 };
 struct session_tree_line session_tree_call(const struct session_tree *tree, uint32_t node);
 struct session_tree_line session_tree_own_line(const struct session_tree *tree, uint32_t node);
-
-#endif

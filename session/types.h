@@ -5,8 +5,7 @@
  *
  * The rules of session.h hold. Sums are estimates if the session is sampled.
  */
-#ifndef MPROF_SESSION_TYPES_H
-#define MPROF_SESSION_TYPES_H
+#pragma once
 
 #include "session/session.h"
 
@@ -78,5 +77,3 @@ void selection_candidates_free(struct session_type_candidates *rows, size_t coun
  * `gaps` is not NULL, stores the bytes before each member that nothing covers. */
 uint64_t session_members_padding(const struct session_member *members, size_t count, uint64_t size,
                                  uint64_t *gaps);
-
-#endif

@@ -8,8 +8,7 @@
  * its stacks outward, and with them what belongs to a call site: function, caller, file, line and
  * module.
  */
-#ifndef MPROF_SESSION_USER_CODE_H
-#define MPROF_SESSION_USER_CODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ bool session_own_functions(struct session *session, bool **own, size_t *count,
 /* Returns the index of the user's frame among the frames of session_stack(), SESSION_NO_FRAME if
  * there is none or it cannot be read. */
 size_t session_stack_user(struct session *session, uint32_t stack);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The words that fit at a place of a filter, for completion. */
-#ifndef MPROF_SESSION_WORDS_H
-#define MPROF_SESSION_WORDS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -25,5 +24,3 @@ void session_field_names(const struct session *session, const char *field,
                          session_visit_word *visit, void *context);
 /* Visits the moments that have a name: start, peak, end, and marks. */
 void session_moment_names(const struct session *session, session_visit_word *visit, void *context);
-
-#endif

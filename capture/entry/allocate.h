@@ -3,8 +3,7 @@
  * The entry points behind those of heap.c: each makes the real call and records it. Those jump
  * here, so that the frame lies where that of the function lay which the program called.
  */
-#ifndef MPROF_CAPTURE_ENTRY_ALLOCATE_H
-#define MPROF_CAPTURE_ENTRY_ALLOCATE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ static inline uint64_t allocate_product(size_t count, size_t size)
     size_t product;
     return __builtin_mul_overflow(count, size, &product) ? UINT64_MAX : product;
 }
-
-#endif

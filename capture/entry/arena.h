@@ -4,8 +4,7 @@
  * Those functions jump here, so that the frame lies where that of the function lay which the
  * program called. Also what arenas and runtimes ask of each other.
  */
-#ifndef MPROF_CAPTURE_ENTRY_ARENA_H
-#define MPROF_CAPTURE_ENTRY_ARENA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ bool kinds_introduce(struct thread *thread, uint32_t kind);
 
 /* Does that, and returns the trace's module of the kind's runtime. 0: there is no such kind. */
 uint32_t kinds_module(struct thread *thread, uint32_t kind);
-
-#endif

@@ -3,8 +3,7 @@
  * The names of the public entry points: those of the C library in the shared library, those that
  * the linker's --wrap expects in libmprof.a.
  */
-#ifndef MPROF_CAPTURE_ENTRY_NAMES_H
-#define MPROF_CAPTURE_ENTRY_NAMES_H
+#pragma once
 
 #include <pthread.h>
 #include <stddef.h>
@@ -72,5 +71,3 @@ void free_aligned_sized(void *address, size_t alignment, size_t size);
  */
 __attribute__((weak)) void mprof_sized_delete(const void *frame, const void *block, size_t size,
                                               size_t alignment);
-
-#endif

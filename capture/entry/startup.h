@@ -3,8 +3,7 @@
  * The constructor and destructor of the library (library_init.c), and the steps of the constructor
  * that the files of the entry points do.
  */
-#ifndef MPROF_CAPTURE_ENTRY_STARTUP_H
-#define MPROF_CAPTURE_ENTRY_STARTUP_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -32,5 +31,3 @@ bool library_has_ended(void);
 
 /* Has quick_exit() seal the trace. Called once. */
 void library_ends_at_quick_exit(void);
-
-#endif

@@ -4,8 +4,7 @@
  * errno nor any symbol that the program could interpose, and the registers of interrupted code as a
  * signal handler's frame holds them.
  */
-#ifndef MPROF_CAPTURE_OS_ARCH_X86_64_H
-#define MPROF_CAPTURE_OS_ARCH_X86_64_H
+#pragma once
 
 #ifndef __x86_64__
 #error "mprof's capture library knows x86_64 only; a new architecture is one header like this"
@@ -116,5 +115,3 @@ static inline long arch_syscall(long number, long a, long b, long c, long d, lon
             "1: jmp " special "\n"                                                                 \
             ".cfi_endproc\n"                                                                       \
             ".size " name ", . - " name "\n")
-
-#endif

@@ -7,8 +7,7 @@
  * at a point where a program may call dlopen. Then it reads the answer. Nothing else is passed: all
  * memory belongs to the recorder.
  */
-#ifndef MPROF_CAPTURE_OS_ATTACH_H
-#define MPROF_CAPTURE_OS_ATTACH_H
+#pragma once
 
 #include <stdint.h>
 
@@ -38,5 +37,3 @@ struct attach_mailbox {
     char output[ATTACH_TEXT];  /* the trace, an absolute path */
     char message[1024];        /* what the recorder would print */
 };
-
-#endif

@@ -10,8 +10,7 @@
  * list of objects. tests/capture/recorder/imports.py has the
  * names that the libraries still import, with the reasons.
  */
-#ifndef MPROF_CAPTURE_OS_C_LIBRARY_H
-#define MPROF_CAPTURE_OS_C_LIBRARY_H
+#pragma once
 
 #include <pthread.h>
 #include <signal.h>
@@ -42,7 +41,5 @@ void *c_library_dlopen(const char *file, int mode);
 int c_library_dlclose(void *handle);
 void *c_library_dlsym(void *handle, const char *name);
 void *c_library_dlvsym(void *handle, const char *name, const char *version);
-
-#endif
 
 #endif

@@ -26,8 +26,7 @@
  * is the thread's own, its stamps are in the order of its instructions, and the plain read is
  * enough. The kernel's CLOCK_MONOTONIC waits like RDTSCP.
  */
-#ifndef MPROF_CAPTURE_OS_CLOCK_H
-#define MPROF_CAPTURE_OS_CLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -79,5 +78,3 @@ static inline uint64_t clock_after(void)
 {
     return clock_is_tsc ? clock_tsc_after() : clock_nanoseconds(CLOCK_MONOTONIC);
 }
-
-#endif

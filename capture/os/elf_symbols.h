@@ -4,8 +4,7 @@
  * library, for rare paths inside the program where nothing may be allocated and errno must keep its
  * value.
  */
-#ifndef MPROF_CAPTURE_OS_ELF_SYMBOLS_H
-#define MPROF_CAPTURE_OS_ELF_SYMBOLS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -20,5 +19,3 @@ typedef void elf_symbols_each(void *context, const char *name, uint64_t address,
 void elf_symbols_of(const char *path, elf_symbols_each *each, void *context);
 /* Does the same for data. */
 void elf_symbols_of_data(const char *path, elf_symbols_each *each, void *context);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Looks up a symbol in an object that is loaded, without a call of the loader. */
-#ifndef MPROF_CAPTURE_OS_LOADED_SYMBOL_H
-#define MPROF_CAPTURE_OS_LOADED_SYMBOL_H
+#pragma once
 
 #include <link.h>
 #include <stdint.h>
@@ -12,5 +11,3 @@
  * indirect function, or no table of the kind DT_GNU_HASH. Safe at any time.
  */
 void *loaded_symbol(uint64_t bias, const ElfW(Dyn) * dynamic, const char *name);
-
-#endif

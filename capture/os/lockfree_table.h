@@ -13,8 +13,7 @@
  * To grow, the table is copied into one twice as large. The pages of the old one are dropped, but
  * its mapping stays, so a thread that still reads it finds it empty.
  */
-#ifndef MPROF_CAPTURE_OS_LOCKFREE_TABLE_H
-#define MPROF_CAPTURE_OS_LOCKFREE_TABLE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -98,5 +97,3 @@ static inline void lockfree_table_recover(struct lockfree_table *table)
 /* Returns the bytes that are mapped and may be touched. Emptied tables are not counted. */
 uint64_t lockfree_table_bytes(const struct lockfree_table *table);
 uint64_t lockfree_table_used(const struct lockfree_table *table);
-
-#endif

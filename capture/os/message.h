@@ -5,8 +5,7 @@
  * A program may close standard error and get its number again for a file of its own. So a line is
  * written only while descriptor 2 is still the file that it was when recording began.
  */
-#ifndef MPROF_CAPTURE_OS_MESSAGE_H
-#define MPROF_CAPTURE_OS_MESSAGE_H
+#pragma once
 
 /* Remembers which file standard error is. */
 void message_init(void);
@@ -18,5 +17,3 @@ void message_line(const char *first, ...) __attribute__((sentinel));
 /* Puts the following lines into `buffer`, without "mprof: " and newline, instead of writing them;
  * the last one stays. `buffer` NULL: writes them again. For a line that somebody else prints. */
 void message_divert(char *buffer, unsigned size);
-
-#endif

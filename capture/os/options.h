@@ -34,8 +34,7 @@
  *   root=PID                the process that writes MPROF_OUTPUT itself; any other writes beside
  *                           it. mprof-run sets it.
  */
-#ifndef MPROF_CAPTURE_OS_OPTIONS_H
-#define MPROF_CAPTURE_OS_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -111,5 +110,3 @@ struct options {
  * it are set.
  */
 bool options_parse(const char *text, struct options *options, char *bad, unsigned bad_size);
-
-#endif

@@ -6,8 +6,7 @@
  * called that the program may have interposed. They are safe in signal handlers and at any time,
  * even before libc is ready. Results are the kernel's: a negative errno on failure.
  */
-#ifndef MPROF_CAPTURE_OS_OS_H
-#define MPROF_CAPTURE_OS_OS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -119,5 +118,3 @@ bool own_ranges_next_news(uint32_t *at, uintptr_t *start, size_t *size);
 /* Makes all of them news: another trace begins. */
 void own_ranges_renew(void);
 void own_ranges_set_locked(bool locked);
-
-#endif

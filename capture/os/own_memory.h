@@ -3,12 +3,9 @@
  * The recorder's own memory, kept out of what a program locks by mlockall(). Locked, all that the
  * recorder has reserved would take memory, and count against the program's limit.
  */
-#ifndef MPROF_CAPTURE_OS_OWN_MEMORY_H
-#define MPROF_CAPTURE_OS_OWN_MEMORY_H
+#pragma once
 
 /* Makes the program's call of mlockall(). Returns the kernel's result. */
 long own_memory_lock_all(int flags);
 /* Makes the program's call of munlockall(). */
 long own_memory_unlock_all(void);
-
-#endif

@@ -8,8 +8,7 @@
  * own system calls, which nothing else would give the variables to. exec_environment.h puts them
  * back.
  */
-#ifndef MPROF_CAPTURE_OS_OWN_VARIABLES_H
-#define MPROF_CAPTURE_OS_OWN_VARIABLES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,5 +72,3 @@ bool own_variables_has(const char *list, const char *name);
  * there is any part, even if that is empty.
  */
 bool own_variables_select(const char *list, const char *name, bool is, char *to);
-
-#endif

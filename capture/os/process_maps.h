@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads /proc/self/maps line by line, without libc's streams or allocator. The thread's signals
  * are blocked from a successful open to the close. */
-#ifndef MPROF_CAPTURE_OS_PROCESS_MAPS_H
-#define MPROF_CAPTURE_OS_PROCESS_MAPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ struct process_maps *process_maps_open(void);
 /* Reads the next mapping, by ascending address. Returns false at the end. */
 bool process_maps_next(struct process_maps *maps, struct process_map *map);
 void process_maps_close(struct process_maps *maps);
-
-#endif

@@ -3,8 +3,7 @@
  * Finds out what kind of program a file is, as far as that decides whether a library can be
  * preloaded into it.
  */
-#ifndef MPROF_CAPTURE_OS_PROGRAM_IMAGE_H
-#define MPROF_CAPTURE_OS_PROGRAM_IMAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ void program_search_begin(struct program_search *search, const char *name);
 /* Writes the next candidate into `size` bytes and skips those that do not fit. Returns false if
  * there is none. */
 bool program_search_next(struct program_search *search, char *path, size_t size);
-
-#endif

@@ -3,8 +3,7 @@
  * Names of trace files: the base that was asked for, and the names for the other processes of a
  * run, which lie in one folder beside it. Also the space on their disk.
  */
-#ifndef MPROF_CAPTURE_OS_TRACE_NAME_H
-#define MPROF_CAPTURE_OS_TRACE_NAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ bool disk_space_look(int descriptor, struct disk_space_limit limit, struct disk_
 #define DISK_SPACE_TEXT 32u
 /* Writes the bytes in KiB, MiB, GiB or TiB, rounded down. Returns where the text begins. */
 const char *disk_space_text(uint64_t bytes, char text[DISK_SPACE_TEXT]);
-
-#endif

@@ -6,8 +6,7 @@
  * All system calls are raw. It allocates nothing and writes only the caller's memory, so a child
  * that vfork made may call it, too.
  */
-#ifndef MPROF_CAPTURE_OS_UNRECORDED_H
-#define MPROF_CAPTURE_OS_UNRECORDED_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -26,5 +25,3 @@ struct unrecorded {
 /* Writes the trace, and its path into `name` (TRACE_NAME_SIZE bytes). Returns false if it cannot be
  * made; then no file is left. */
 bool unrecorded_make(const struct unrecorded *program, char *name);
-
-#endif

@@ -10,8 +10,7 @@
  * is the first one in the order in which the loader looks. The slots that lead to another one stay
  * as they are, and count as bound to another allocator.
  */
-#ifndef MPROF_CAPTURE_RECORD_ALLOCATORS_H
-#define MPROF_CAPTURE_RECORD_ALLOCATORS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -82,5 +81,3 @@ struct allocator_resize {
 /* Calls the real function and returns what it returns. */
 uintptr_t allocators_call(const struct allocator_function *function,
                           const uintptr_t arguments[ALLOCATOR_ARGUMENTS]);
-
-#endif

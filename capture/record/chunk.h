@@ -9,8 +9,7 @@
  * chunk_has_room(), records are put at `cursor` and published by chunk_commit(). A sealed chunk may
  * be written again after chunk_unseal(). One thread at a time uses a chunk.
  */
-#ifndef MPROF_CAPTURE_RECORD_CHUNK_H
-#define MPROF_CAPTURE_RECORD_CHUNK_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -106,5 +105,3 @@ static inline void chunk_commit(struct chunk *chunk, uint8_t *cursor)
     atomic_store_explicit((_Atomic uint32_t *)&header->commit, (uint32_t)(cursor - chunk->base),
                           memory_order_release);
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Begins, pauses, resumes and ends recording in a trace that is open.
  */
-#ifndef MPROF_CAPTURE_RECORD_CONTROL_H
-#define MPROF_CAPTURE_RECORD_CONTROL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ void references_await_mark(const char *name);
 
 /* Ends recording in this process because the program asks for it. Children do not record either. */
 void recorder_stop(const void *frame);
-
-#endif

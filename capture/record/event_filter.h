@@ -3,8 +3,7 @@
  * Decides which events are recorded if not all are. That is so with sampling, and when events are
  * only counted or watched. The functions need the guard held, but for the last three.
  */
-#ifndef MPROF_CAPTURE_RECORD_EVENT_FILTER_H
-#define MPROF_CAPTURE_RECORD_EVENT_FILTER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -86,5 +85,3 @@ static inline bool event_filter_skips_resize(const void *old, uint64_t size)
  * old block, the beginning of the new one, both or neither. */
 void *event_filter_resize(struct thread *thread, const void *frame, void *old,
                           const struct resize *resize);
-
-#endif

@@ -5,8 +5,7 @@
  * Each call needs the guard held (gate.h). `frame` is the frame of the entry point itself, where
  * the stack walk begins.
  */
-#ifndef MPROF_CAPTURE_RECORD_EVENT_STEPS_H
-#define MPROF_CAPTURE_RECORD_EVENT_STEPS_H
+#pragma once
 
 #include "capture/os/clock.h"
 #include "capture/record/state.h"
@@ -104,5 +103,3 @@ static inline bool events_room(struct thread *thread, uint64_t events)
     recorder_out_of_room(events);
     return false;
 }
-
-#endif

@@ -6,8 +6,7 @@
  * the stack walk begins. It takes no lock, makes no system call and writes no memory that threads
  * share, except when a chunk is full.
  */
-#ifndef MPROF_CAPTURE_RECORD_EVENTS_H
-#define MPROF_CAPTURE_RECORD_EVENTS_H
+#pragma once
 
 #include "capture/record/event_steps.h"
 
@@ -62,5 +61,3 @@ events_put_free(struct thread *thread, const void *frame, const void *address)
         chunk_commit(chunk,
                      trace_put_free(chunk->cursor, &chunk->coding, ticks, (uintptr_t)address));
 }
-
-#endif

@@ -12,8 +12,7 @@
  * These functions may be called in a child that vfork made: they allocate nothing and write only
  * the caller's memory.
  */
-#ifndef MPROF_CAPTURE_RECORD_EXEC_ENVIRONMENT_H
-#define MPROF_CAPTURE_RECORD_EXEC_ENVIRONMENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -105,6 +104,4 @@ void unrecorded_program_undo(const char *name);
 
 /* The bytes of `name` that a call needs, for an array on the stack. */
 #define UNRECORDED_NAME_SIZE(environment) ((environment).reason ? TRACE_NAME_SIZE : 1)
-#endif
-
 #endif

@@ -10,8 +10,7 @@
  *
  * All system calls are raw: errno keeps its value. No lock, no allocation.
  */
-#ifndef MPROF_CAPTURE_RECORD_FILE_H
-#define MPROF_CAPTURE_RECORD_FILE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -188,5 +187,3 @@ uint32_t trace_rotation_number(void);
 
 /* Answers the request in the trace before that it is done, and releases that trace. */
 void trace_rotation_answer(void);
-
-#endif

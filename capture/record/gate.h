@@ -14,8 +14,7 @@
  * So the files behind the gate call each other in a circle: what is due is done in the last step of
  * the gate. The entry points could do it only by one more test for each event.
  */
-#ifndef MPROF_CAPTURE_RECORD_GATE_H
-#define MPROF_CAPTURE_RECORD_GATE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -74,5 +73,3 @@ static inline void recorder_leave(void)
     }
     thread_give_guard(self);
 }
-
-#endif

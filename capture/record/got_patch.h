@@ -11,8 +11,7 @@
  *
  * Nothing here asks the loader or allocates, so all of it may be called inside malloc.
  */
-#ifndef MPROF_CAPTURE_RECORD_GOT_PATCH_H
-#define MPROF_CAPTURE_RECORD_GOT_PATCH_H
+#pragma once
 
 #include <link.h>
 #include <stdbool.h>
@@ -87,5 +86,3 @@ struct got_patch {
  * writable, the loader may be at work there, and their slots count as open. One caller at a time.
  */
 void got_patch_object(const struct got_object *object, struct got_patch *look);
-
-#endif

@@ -3,8 +3,7 @@
  * The facts about this process that its trace has: the PROCESS record, which says what program this
  * is and is written at the beginning of its trace, and samples of the resident set.
  */
-#ifndef MPROF_CAPTURE_RECORD_PROCESS_RECORD_H
-#define MPROF_CAPTURE_RECORD_PROCESS_RECORD_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ uint8_t *process_record_put(uint8_t *payload);
 /* Returns the bytes of the resident set, or 0 if the kernel does not say. Takes a few microseconds,
  * allocates nothing. For programs that mprof-run does not watch from outside. */
 uint64_t process_resident_bytes(void);
-
-#endif

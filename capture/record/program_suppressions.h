@@ -11,8 +11,7 @@
  * Order of calls: program_suppressions_ask() once, from the library's constructor;
  * program_suppressions_put() at the beginning of each trace.
  */
-#ifndef MPROF_CAPTURE_RECORD_PROGRAM_SUPPRESSIONS_H
-#define MPROF_CAPTURE_RECORD_PROGRAM_SUPPRESSIONS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -29,5 +28,3 @@ void program_suppressions_ask(void);
 
 /* Writes what is known by now into a trace that begins. The thread holds the guard. */
 void program_suppressions_put(struct thread *thread);
-
-#endif

@@ -7,8 +7,7 @@
  * comes from a small bootstrap arena inside the library. Its blocks are never given back. They may
  * be passed to free() and realloc() at any later time.
  */
-#ifndef MPROF_CAPTURE_RECORD_REAL_H
-#define MPROF_CAPTURE_RECORD_REAL_H
+#pragma once
 
 #include <errno.h>
 #include <stdbool.h>
@@ -141,5 +140,3 @@ bool bootstrap_owns(const void *block);
 
 /* Returns the size that was asked for. */
 size_t bootstrap_size(const void *block);
-
-#endif

@@ -3,8 +3,7 @@
  * Starts recording in the process: at the program's start, in a forked child, and again after a
  * stop.
  */
-#ifndef MPROF_CAPTURE_RECORD_RECORDER_H
-#define MPROF_CAPTURE_RECORD_RECORDER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -44,5 +43,3 @@ bool marks_put_snapshot(const void *frame, const char *name);
 
 /* Sets the callback that runs before each snapshot (mprof_on_snapshot()). It may be NULL. */
 void marks_on_snapshot(void (*callback)(void *data), void *data);
-
-#endif

@@ -3,8 +3,7 @@
  * Goes on with the recording in another trace, which begins with the sampled blocks that are live
  * (trace-format.md, "Rotation").
  */
-#ifndef MPROF_CAPTURE_RECORD_ROTATE_H
-#define MPROF_CAPTURE_RECORD_ROTATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ void rotate_prepare(bool possible);
  * event until it is done. The calling thread must not hold the guard.
  */
 bool rotate_trace(const void *frame);
-
-#endif

@@ -8,8 +8,7 @@
  * points are exponential, and each thread draws its own. Since the exponential distribution has no
  * memory, the next distance starts again after an allocation that was recorded.
  */
-#ifndef MPROF_CAPTURE_RECORD_SAMPLING_H
-#define MPROF_CAPTURE_RECORD_SAMPLING_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -151,5 +150,3 @@ void sampled_blocks_reset(void);
 /* Goes through all blocks, which may be changed but not removed. `at` begins as 0. Returns NULL
  * after the last one. */
 struct live_block *live_blocks_next(uint32_t *at);
-
-#endif

@@ -6,8 +6,7 @@
  * (MADV_WIPEONFORK). A child therefore notices the fork by itself, even after a raw clone, which
  * runs no fork handlers.
  */
-#ifndef MPROF_CAPTURE_RECORD_STATE_H
-#define MPROF_CAPTURE_RECORD_STATE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -106,5 +105,3 @@ void recorder_out_of_room(uint64_t events);
 
 /* Stops recording for the reason that one message gives. Later events are only counted. */
 void recorder_stop_for(const char *why);
-
-#endif

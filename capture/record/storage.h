@@ -13,8 +13,7 @@
  *
  * All system calls are raw: errno keeps its value. No lock, no allocation.
  */
-#ifndef MPROF_CAPTURE_RECORD_STORAGE_H
-#define MPROF_CAPTURE_RECORD_STORAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ int trace_storage_descriptor(void);
  * one any more. If there is no other number, the file is opened again when needed.
  */
 void trace_storage_move(int descriptor);
-
-#endif

@@ -3,8 +3,7 @@
  * The recorder's state of a thread: its chunk, its coding, its stacks, and the guard around each
  * event. thread_pool.h keeps these states, thread_life.h gives them to threads.
  */
-#ifndef MPROF_CAPTURE_RECORD_THREAD_H
-#define MPROF_CAPTURE_RECORD_THREAD_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -105,5 +104,3 @@ static inline void thread_give_guard(struct thread_self *self)
     atomic_signal_fence(memory_order_seq_cst);
     self->guard = NULL;
 }
-
-#endif

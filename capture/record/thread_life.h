@@ -8,8 +8,7 @@
  *
  * thread_acquire() and thread_release() need the guard held.
  */
-#ifndef MPROF_CAPTURE_RECORD_THREAD_LIFE_H
-#define MPROF_CAPTURE_RECORD_THREAD_LIFE_H
+#pragma once
 
 #include "capture/record/thread.h"
 
@@ -24,5 +23,3 @@ void thread_life_after_fork(void);
 struct thread *thread_acquire(void);
 /* Gives up the calling thread's state. `ended`: write in the trace that the thread has ended. */
 void thread_release(bool ended);
-
-#endif

@@ -3,8 +3,7 @@
  * The states of threads. They lie in mapped memory, are never unmapped and outlive their threads.
  * The free states form a lock-free stack.
  */
-#ifndef MPROF_CAPTURE_RECORD_THREAD_POOL_H
-#define MPROF_CAPTURE_RECORD_THREAD_POOL_H
+#pragma once
 
 #include "capture/record/thread.h"
 
@@ -42,5 +41,3 @@ uint32_t thread_pool_trace(void);
 
 /* Seals the chunks of free states. */
 void thread_pool_seal(void);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * All functions need the thread's guard held.
  */
-#ifndef MPROF_CAPTURE_RECORD_THREAD_ROOM_H
-#define MPROF_CAPTURE_RECORD_THREAD_ROOM_H
+#pragma once
 
 #include "capture/record/thread.h"
 
@@ -79,5 +78,3 @@ void thread_put_resident(struct thread *thread);
 
 /* Sets whether this process takes such samples. */
 void thread_sample_resident(bool wanted);
-
-#endif

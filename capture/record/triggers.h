@@ -4,8 +4,7 @@
  * allocations and bytes, and a signal. Each only notes that it is due; recorder.c acts on it after
  * the event.
  */
-#ifndef MPROF_CAPTURE_RECORD_TRIGGERS_H
-#define MPROF_CAPTURE_RECORD_TRIGGERS_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -104,5 +103,3 @@ void toggle_signal_take(uint32_t number, void (*handler)(int number));
 
 /* Checks that the handler is still the recorder's. */
 void toggle_signal_check(void);
-
-#endif

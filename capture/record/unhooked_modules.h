@@ -13,8 +13,7 @@
  *
  * If the program never loads a library, dlsym costs one comparison more.
  */
-#ifndef MPROF_CAPTURE_RECORD_UNHOOKED_MODULES_H
-#define MPROF_CAPTURE_RECORD_UNHOOKED_MODULES_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -97,7 +96,5 @@ void unhooked_modules_end(void);
  */
 uint32_t unhooked_modules_take(void);
 void unhooked_modules_give_back(void);
-
-#endif
 
 #endif

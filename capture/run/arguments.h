@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The command line of mprof-run. */
-#ifndef MPROF_CAPTURE_RUN_ARGUMENTS_H
-#define MPROF_CAPTURE_RUN_ARGUMENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ int run_arguments_parse(int argc, char **argv, struct run_arguments *arguments);
  * message about the option of that name, if the library would reject it.
  */
 bool run_arguments_add(struct run_arguments *arguments, const char *key, const char *value);
-
-#endif

@@ -6,8 +6,7 @@
  * Another process does the work: it goes on if mprof-run is killed in the middle of it, so that the
  * thread that it holds is always given back. If nobody takes its answer, it ends what it began.
  */
-#ifndef MPROF_CAPTURE_RUN_ATTACH_H
-#define MPROF_CAPTURE_RUN_ATTACH_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -47,5 +46,3 @@ struct attach_running {
 /* Begins to do the same, beside others. Call attach_wait() for each. */
 void attach_end_beside(const struct attach *attach, struct attach_running *running);
 void attach_wait(const struct attach_running *running, struct attach_result *result);
-
-#endif

@@ -3,8 +3,7 @@
  * Reads the facts that mprof-run --pid needs before it touches a process: its modules, the
  * functions that are called in it, and the reasons not to attach. It reads them from outside.
  */
-#ifndef MPROF_CAPTURE_RUN_ATTACH_TARGET_H
-#define MPROF_CAPTURE_RUN_ATTACH_TARGET_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -80,5 +79,3 @@ char attach_thread_state(pid_t process, pid_t thread);
 
 /* Returns the bytes below `address` that can be written as a stack, up to `wanted`. */
 uint64_t attach_stack_room(pid_t process, uint64_t address, uint64_t wanted);
-
-#endif

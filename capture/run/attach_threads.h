@@ -14,8 +14,7 @@
  * Legal order: attach_threads_stop(); attach_threads_call() any number of times;
  * attach_threads_go(). All by one thread of one process, which the kernel takes for the tracer.
  */
-#ifndef MPROF_CAPTURE_RUN_ATTACH_THREADS_H
-#define MPROF_CAPTURE_RUN_ATTACH_THREADS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ uint64_t attach_threads_put(struct attach_thread *held, const char *text);
 
 /* Gives the thread back as it was. */
 void attach_threads_go(struct attach_thread *held);
-
-#endif

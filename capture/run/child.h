@@ -2,8 +2,7 @@
 /*
  * mprof-run's child: the recorded program, started with the library preloaded.
  */
-#ifndef MPROF_CAPTURE_RUN_CHILD_H
-#define MPROF_CAPTURE_RUN_CHILD_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -53,5 +52,3 @@ _Noreturn void run_child_end_alike(int status);
  * mprof.PROGRAM.PID.bin in the working directory. Returns false if it is too long.
  */
 bool trace_place_name(const char *requested, const char *program, pid_t process, char *trace);
-
-#endif

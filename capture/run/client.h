@@ -7,8 +7,7 @@
  * the file until the answer is taken or the request withdrawn, so that two processes do not ask at
  * once. For the project's own programs: errno changes, and stdio is used.
  */
-#ifndef MPROF_CAPTURE_RUN_CLIENT_H
-#define MPROF_CAPTURE_RUN_CLIENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -173,5 +172,3 @@ long process_status_number(pid_t process, const char *file, const char *name);
 
 /* Returns true if both names lead to one file or folder. */
 bool client_is_same_file(const char *one, const char *other);
-
-#endif

@@ -8,8 +8,7 @@
  * or the milliseconds that the last step returned have passed; run_follow_free() after the program
  * has ended.
  */
-#ifndef MPROF_CAPTURE_RUN_FOLLOW_H
-#define MPROF_CAPTURE_RUN_FOLLOW_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -87,5 +86,3 @@ void trace_watcher_begin(struct trace_watcher *watcher, const char *trace, uint6
 int trace_watcher_step(struct trace_watcher *watcher, uint64_t now, trace_watcher_each *each,
                        void *context);
 void trace_watcher_end(struct trace_watcher *watcher);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Order of calls: run_prepare(), run_prepare_sandbox(), then the others.
  */
-#ifndef MPROF_CAPTURE_RUN_PREPARE_H
-#define MPROF_CAPTURE_RUN_PREPARE_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -61,5 +60,3 @@ _Noreturn void sibling_program_become(const char *const argv[]);
 int sibling_program_run(const char *const argv[]);
 /* Waits for the end of a process that was started for one. */
 int sibling_program_wait(pid_t process);
-
-#endif

@@ -7,8 +7,7 @@
  * Legal order: set `process` and `trace`, and all else to zero; reference_maps_read() any number of
  * times, first while the process runs; reference_maps_free().
  */
-#ifndef MPROF_CAPTURE_RUN_REFERENCE_MAPS_H
-#define MPROF_CAPTURE_RUN_REFERENCE_MAPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,5 +77,3 @@ size_t reference_maps_target(const struct reference_maps *maps, uint64_t address
 bool reference_maps_leads(const struct reference_maps *maps, uint64_t address);
 
 void reference_maps_free(struct reference_maps *maps);
-
-#endif

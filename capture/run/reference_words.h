@@ -12,8 +12,7 @@
  * reference_words_measure(), if the speed matters; then, in the stop, reference_maps_read() and
  * reference_words_read(); then reference_words_each(); reference_words_close().
  */
-#ifndef MPROF_CAPTURE_RUN_REFERENCE_WORDS_H
-#define MPROF_CAPTURE_RUN_REFERENCE_WORDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ typedef bool reference_words_piece(void *context, const struct trace_references_
  * file cannot be read. */
 bool reference_words_each(struct reference_words *words, reference_words_piece *each,
                           void *context);
-
-#endif

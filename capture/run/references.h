@@ -5,8 +5,7 @@
  * go, and writes the words. The process runs no code for it. A thread that waits in the kernel goes
  * on waiting, also in a call that returns EINTR to others after a stop.
  */
-#ifndef MPROF_CAPTURE_RUN_REFERENCES_H
-#define MPROF_CAPTURE_RUN_REFERENCES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -76,5 +75,3 @@ int run_references_step_attached(struct run_references *references, const struct
                                  const char *path);
 void run_references_end_attached(struct run_references *references, const struct client *client,
                                  const char *path);
-
-#endif

@@ -11,8 +11,7 @@
  * grows with what a moment costs. Moments that somebody asked for (marks, the end) are read at
  * once.
  */
-#ifndef MPROF_CAPTURE_RUN_RESIDENCY_H
-#define MPROF_CAPTURE_RUN_RESIDENCY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,5 +54,3 @@ void run_residency_end(struct run_residency *residency);
 int run_residency_bell(void);
 /* Takes the rings back that the descriptor tells, before the steps that answer them. */
 void run_residency_bell_heard(void);
-
-#endif

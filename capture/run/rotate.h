@@ -6,8 +6,7 @@
  * Each trace has a struct run_rotate, all zero at first: run_rotate_begin(), then run_rotate_step()
  * when it is due, run_rotate_end(). All share the struct run_kept of their run.
  */
-#ifndef MPROF_CAPTURE_RUN_ROTATE_H
-#define MPROF_CAPTURE_RUN_ROTATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ bool run_rotate_step(struct run_rotate *rotate, const struct run_rotate_options 
 double run_rotate_due(const struct run_rotate *rotate);
 /* Withdraws the request. */
 void run_rotate_end(struct run_rotate *rotate, struct client *client);
-
-#endif

@@ -6,8 +6,7 @@
  * that kills would kill the program for a call that only the recorder makes. So a child tries each
  * call first.
  */
-#ifndef MPROF_CAPTURE_RUN_SANDBOX_H
-#define MPROF_CAPTURE_RUN_SANDBOX_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ const char *run_sandbox_forbids_recording(void);
 /* Writes the numbers of the calls to leave out, with colons between them, for MPROF_OPTIONS. The
  * text is "" if there are none. */
 void run_sandbox_without(char *text, size_t size);
-
-#endif

@@ -6,8 +6,7 @@
  * Legal order: set `process` and all else to zero; seized_add_new() any number of times, until it
  * returns 0; seized_free(). All by one thread, which the kernel takes for the tracer.
  */
-#ifndef MPROF_CAPTURE_RUN_SEIZE_H
-#define MPROF_CAPTURE_RUN_SEIZE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ enum seized_waited seized_wait(pid_t thread, int *status, unsigned rounds, bool 
 /* Writes into `why` (`size` bytes) why the process cannot be traced, by the error of
  * seized_add_new(). */
 void seized_explain(pid_t process, int error, char *why, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The traces that the other processes of a run leave in the folder TRACE.d beside the program's. */
-#ifndef MPROF_CAPTURE_RUN_SIBLING_TRACES_H
-#define MPROF_CAPTURE_RUN_SIBLING_TRACES_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -63,5 +62,3 @@ bool unrecorded_program_is(const char *trace);
 
 /* Returns true if the process runs the program of the open trace now. */
 bool unrecorded_program_runs(int descriptor, pid_t process);
-
-#endif

@@ -8,8 +8,7 @@
  * as often as it asks for; run_watch_end(). The recorder does what is asked in one of the program's
  * heap calls; until then the request stays.
  */
-#ifndef MPROF_CAPTURE_RUN_WATCH_H
-#define MPROF_CAPTURE_RUN_WATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -71,5 +70,3 @@ bool run_watch_has_to_look(const struct run_watch *watch);
 /* Returns true if this decides when recording begins. Programs executed before wait for it too. */
 bool run_watch_decides_start(const struct run_watch *watch);
 void run_watch_end(struct run_watch *watch);
-
-#endif

@@ -15,8 +15,7 @@
  * The cost of a search is the number of cache lines that it touches. Branches are packed, so most
  * take one line.
  */
-#ifndef MPROF_CAPTURE_STACK_BRANCH_H
-#define MPROF_CAPTURE_STACK_BRANCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -201,5 +200,3 @@ void stack_branch_clear(struct stack_thread *thread);
  */
 void stack_branch_keep(struct stack_thread *thread, uint32_t base, uint32_t node,
                        struct stack_branch_lists *lists, uint64_t list);
-
-#endif

@@ -6,8 +6,7 @@
  * found. Two threads that meet the same new context at once define it twice, which the trace format
  * allows. A node costs 16 bytes in a table that is 35 to 70 % full, and nothing else.
  */
-#ifndef MPROF_CAPTURE_STACK_CONTEXT_TREE_H
-#define MPROF_CAPTURE_STACK_CONTEXT_TREE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -106,5 +105,3 @@ void node_log_reset(void);
  * loaded, or it could not be written. No other thread may take a stack.
  */
 uint32_t carry_node(uint32_t id, void *context);
-
-#endif

@@ -12,8 +12,7 @@
  * Any thread may call these functions at any time, also in a signal handler. They hold no lock and
  * read nothing at the addresses themselves.
  */
-#ifndef MPROF_CAPTURE_STACK_EXECUTABLE_MAPS_H
-#define MPROF_CAPTURE_STACK_EXECUTABLE_MAPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ uint64_t executable_maps_looks(void);
 
 /* Ends what another thread had begun. Called in a forked child. */
 void executable_maps_after_fork(void);
-
-#endif

@@ -10,8 +10,7 @@
  * function that may have set the stack pointer. A frame that is found by rbp must also be no larger
  * than its function makes it.
  */
-#ifndef MPROF_CAPTURE_STACK_FRAME_REACH_H
-#define MPROF_CAPTURE_STACK_FRAME_REACH_H
+#pragma once
 
 #include <stdint.h>
 
@@ -41,5 +40,3 @@ void frame_reach_learn(uint64_t pc, unwind_rule rule, uint64_t distance, uint64_
 void frame_reach_forget(uint64_t low, uint64_t high);
 /* Ends the changes of other threads, in a forked child. */
 void frame_reach_after_fork(void);
-
-#endif

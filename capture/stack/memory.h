@@ -13,8 +13,7 @@
  * All other memory, such as an address in a damaged frame, is read through the kernel, a window at
  * a time.
  */
-#ifndef MPROF_CAPTURE_STACK_MEMORY_H
-#define MPROF_CAPTURE_STACK_MEMORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -99,5 +98,3 @@ static inline bool stack_memory_read(struct stack_memory *memory, uint64_t addre
     }
     return stack_memory_read_unproven(memory, address, value);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * loader's lock-free _dl_find_object (glibc 2.35 and newer), otherwise /proc/self/maps. A module is
  * announced to the sink before a stack node may name it. Each load has its own id.
  */
-#ifndef MPROF_CAPTURE_STACK_MODULES_H
-#define MPROF_CAPTURE_STACK_MODULES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,5 +70,3 @@ uint64_t modules_announced(void);
  * fault. False if there is no ELF header.
  */
 bool module_image_read(uint64_t start, struct module_image *image);
-
-#endif

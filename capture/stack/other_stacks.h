@@ -12,8 +12,7 @@
  * Order of calls, for one event: other_stacks_choose(), and after a walk that met no frame
  * other_stacks_begin(). Before frames are kept, other_stacks_make_room().
  */
-#ifndef MPROF_CAPTURE_STACK_OTHER_STACKS_H
-#define MPROF_CAPTURE_STACK_OTHER_STACKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -81,5 +80,3 @@ void copied_stacks_save(struct stack_thread *thread, uint32_t same, uint32_t wal
 
 /* Forgets all stacks but the present one. */
 void copied_stacks_clear(struct stack_thread *thread);
-
-#endif

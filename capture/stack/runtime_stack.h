@@ -5,8 +5,7 @@
  * Each thread keeps its last such stack. The frames that are the same from the outermost on are not
  * looked up again.
  */
-#ifndef MPROF_CAPTURE_STACK_RUNTIME_STACK_H
-#define MPROF_CAPTURE_STACK_RUNTIME_STACK_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ void runtime_stack_clear(struct stack_thread *thread);
  */
 uint32_t runtime_stack_current(struct stack_thread *thread, const uint64_t *entry, bool guess,
                                void *context);
-
-#endif

@@ -7,8 +7,7 @@
  * when a later trace needs its name. In the calling context tree the frame of a runtime is a pseudo
  * pc: the runtime, the number of the name, and the line.
  */
-#ifndef MPROF_CAPTURE_STACK_RUNTIMES_H
-#define MPROF_CAPTURE_STACK_RUNTIMES_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -55,5 +54,3 @@ bool runtimes_define(uint64_t pc, struct stack_node *node, const struct stack_si
 void runtimes_announce_again(void);
 /* Does that in a forked child, too. */
 void runtimes_after_fork(void);
-
-#endif

@@ -16,8 +16,7 @@
  * the thread ends. Signal handlers may interrupt each of these functions and call them. They use no
  * lock and no libc.
  */
-#ifndef MPROF_CAPTURE_STACK_SHADOW_STACK_H
-#define MPROF_CAPTURE_STACK_SHADOW_STACK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -61,5 +60,3 @@ struct shadow_request {
  * nothing is known, because no function that runs on this stack has reported itself.
  */
 bool shadow_stack_node(const struct shadow_request *request, uint32_t *node);
-
-#endif

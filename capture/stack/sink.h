@@ -2,8 +2,7 @@
 /*
  * The sink of new modules and nodes, by which a walk hands them to its caller.
  */
-#ifndef MPROF_CAPTURE_STACK_SINK_H
-#define MPROF_CAPTURE_STACK_SINK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,5 +54,3 @@ struct stack_sink {
     bool (*runtime)(void *context, const struct stack_runtime *runtime);
     bool (*runtime_name)(void *context, const struct stack_runtime_name *name);
 };
-
-#endif

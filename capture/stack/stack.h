@@ -10,8 +10,7 @@
  * its last stack, and only the part that changed is walked and looked up. It uses no lock, no libc
  * allocation and no loader function that locks (only _dl_find_object, which is lock-free).
  */
-#ifndef MPROF_CAPTURE_STACK_STACK_H
-#define MPROF_CAPTURE_STACK_STACK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -88,5 +87,3 @@ struct stack_figures {
     uint64_t nodes, rules, modules, bytes; /* bytes: memory mapped for all tables */
 };
 void stack_figures(struct stack_figures *figures);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * A thread has a second such state for stacks that are not its own (other_stacks.h).
  */
-#ifndef MPROF_CAPTURE_STACK_THREAD_STATE_H
-#define MPROF_CAPTURE_STACK_THREAD_STATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -166,5 +165,3 @@ static inline bool frame_equal(const struct stack_kept *kept, uint64_t pc, uint6
     return kept->sp == sp && kept->pc == pc && kept->exact == exact &&
            (!kept->needs_rbp || kept->rbp == rbp);
 }
-
-#endif

@@ -4,8 +4,7 @@
  *
  * After the end every read gives 0 and `failed` is set, so a parser can check once.
  */
-#ifndef MPROF_CAPTURE_STACK_UNWIND_READER_H
-#define MPROF_CAPTURE_STACK_UNWIND_READER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -134,5 +133,3 @@ static inline uint64_t unwind_read_encoded(struct unwind_reader *reader, uint8_t
     }
     return base + value;
 }
-
-#endif

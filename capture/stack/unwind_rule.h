@@ -15,8 +15,7 @@
  *
  * The caller's rbp is the same, or saved at CFA + offset, or (realigned) at rbp + offset.
  */
-#ifndef MPROF_CAPTURE_STACK_UNWIND_RULE_H
-#define MPROF_CAPTURE_STACK_UNWIND_RULE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -113,5 +112,3 @@ void unwind_cache_forget(uint64_t low, uint64_t high);
 
 /* Ends the changes of other threads, in a forked child. The rules stay. */
 void unwind_cache_after_fork(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Steps outward once: from a frame to its caller, by the rule of its pc. */
-#ifndef MPROF_CAPTURE_STACK_UNWIND_STEP_H
-#define MPROF_CAPTURE_STACK_UNWIND_STEP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ enum unwind_step unwind_step_outward(struct stack_memory *memory, struct unwind_
 bool unwind_expression_evaluate(const struct unwind_location *expression, const uint64_t *values,
                                 const uint64_t *initial, struct stack_memory *memory,
                                 uint64_t *result);
-
-#endif

@@ -10,8 +10,7 @@
  * header). No byte outside the image is read. No input makes it loop for ever, because every
  * instruction consumes bytes and remembered states are limited.
  */
-#ifndef MPROF_CAPTURE_STACK_UNWIND_TABLE_H
-#define MPROF_CAPTURE_STACK_UNWIND_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -62,5 +61,3 @@ enum unwind_found {
 /* `pc` is an address within the instruction. For return addresses it is the address minus one. */
 enum unwind_found unwind_table_find(const struct unwind_image *image, uint64_t pc,
                                     struct unwind_row *row);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Walks a stack that is neither known to be the last one nor one of the thread's branches. */
-#ifndef MPROF_CAPTURE_STACK_WALK_H
-#define MPROF_CAPTURE_STACK_WALK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ struct stack_walked {
 /* Does what stack_walk() does, but looks up no nodes: those of the kept frames are not valid. The
  * result is valid until the next walk. */
 void stack_walk_frames(struct stack_thread *thread, bool guess, struct stack_walked *walked);
-
-#endif

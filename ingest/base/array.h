@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Growing arrays and hashing, for the tables of the ingest library. */
-#ifndef MPROF_INGEST_BASE_ARRAY_H
-#define MPROF_INGEST_BASE_ARRAY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,5 +74,3 @@ void *generation_cache_find(struct generation_cache *cache, uint64_t hash,
 void *generation_cache_add(struct generation_cache *cache, uint64_t hash, void *item);
 
 void generation_cache_free(struct generation_cache *cache);
-
-#endif

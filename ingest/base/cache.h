@@ -12,8 +12,7 @@
  * cache_question_ask(), take the answer from `known`. If cache_question_accept() returns false,
  * find the answer and put it into `found`. Then cache_question_end().
  */
-#ifndef MPROF_INGEST_BASE_CACHE_H
-#define MPROF_INGEST_BASE_CACHE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -163,5 +162,3 @@ uint8_t *cache_folder_read(int folder, const struct cache_key *key, size_t *size
 /* Replaces the entry, and removes old entries beyond `limit` bytes. */
 void cache_folder_write(int folder, const struct cache_key *key, const void *bytes, size_t size,
                         uint64_t limit);
-
-#endif

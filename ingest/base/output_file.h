@@ -8,8 +8,7 @@
  * The file is made beside its target as TARGET.part.PID.RANDOM. No file or link of that name exists
  * before. Only its user may read it, and it is locked while it is being made.
  */
-#ifndef MPROF_INGEST_BASE_OUTPUT_FILE_H
-#define MPROF_INGEST_BASE_OUTPUT_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,5 +54,3 @@ int write_whole_at(int descriptor, const void *bytes, size_t size, uint64_t plac
 /* Reads `size` bytes at the offset `place`. Returns how many. If they are fewer, errno tells why, 0
  * if the file ends there. */
 size_t read_whole(int descriptor, void *bytes, size_t size, uint64_t place);
-
-#endif

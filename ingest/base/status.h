@@ -6,8 +6,7 @@
  * ingest_fail(). The message is one line for a person: what, where, what to do next. Names in it
  * are printable (schemas/printable.h).
  */
-#ifndef MPROF_INGEST_BASE_STATUS_H
-#define MPROF_INGEST_BASE_STATUS_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -103,5 +102,3 @@ struct problem *problems_add(struct problems *problems, enum problem_kind kind, 
  * exhausted. */
 bool problems_join(struct problems *sum, const struct problems *later);
 void problems_free(struct problems *problems);
-
-#endif

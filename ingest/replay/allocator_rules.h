@@ -12,8 +12,7 @@
  * - tcmalloc (gperftools, AlignmentForSize): steps of an eighth of the power of two below the size.
  *   Classes that it merges are rounded up further: that part counts as a hole.
  */
-#ifndef MPROF_INGEST_REPLAY_ALLOCATOR_RULES_H
-#define MPROF_INGEST_REPLAY_ALLOCATOR_RULES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,5 +45,3 @@ struct chunk_span {
 /* Returns the bytes of a block. `in_break`: it lies in the mapping of the program break. */
 struct chunk_span heap_allocator_span(enum heap_allocator allocator, uint64_t address,
                                       uint64_t size, bool in_break);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Ends blocks of the heap, and reads what events say: their thread, stack and size. Notes what is
  * wrong with them. */
-#ifndef MPROF_INGEST_REPLAY_BLOCKS_H
-#define MPROF_INGEST_REPLAY_BLOCKS_H
+#pragma once
 
 #include "ingest/replay/state.h"
 
@@ -149,5 +148,3 @@ uint64_t replay_earlier_ns(const struct replay *replay, const struct live_block 
 bool replay_earlier_copy(struct replay *copy);
 
 void replay_earlier_free(struct earlier *earlier);
-
-#endif

@@ -10,8 +10,7 @@
  * return false if memory is exhausted, those that go over all stacks or nodes also once
  * `interrupted` is set. A tree takes 75 to 90 bytes for each node.
  */
-#ifndef MPROF_INGEST_REPLAY_CALL_TREE_H
-#define MPROF_INGEST_REPLAY_CALL_TREE_H
+#pragma once
 
 #include <signal.h>
 
@@ -83,5 +82,3 @@ bool call_tree_finish(struct call_tree *tree);
 bool call_tree_each(const struct call_tree *tree,
                     bool (*each)(void *context, const struct call_tree_row *row), void *context);
 void call_tree_free(struct call_tree *tree);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The garbage collections of the program's runtimes, and what they took (schemas/trace-format.md,
  * "Runtimes"). */
-#ifndef MPROF_INGEST_REPLAY_COLLECTIONS_H
-#define MPROF_INGEST_REPLAY_COLLECTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ uint32_t collections_take(struct collections *collections, uint32_t runtime, uin
 /* Stores when the last collection of a runtime that has ended began, below 0 if that was before the
  * trace. False: there is none. */
 bool collections_last(const struct collections *collections, uint32_t runtime, int64_t *ns);
-
-#endif

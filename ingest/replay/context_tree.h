@@ -6,8 +6,7 @@
  * once, then the lookups. A node's place is its index from 0. Two definitions of the same frame
  * under the same parent are one context and have one place.
  */
-#ifndef MPROF_INGEST_REPLAY_CONTEXT_TREE_H
-#define MPROF_INGEST_REPLAY_CONTEXT_TREE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ bool context_tree_resolve_first(struct context_tree *tree, size_t count);
 uint32_t context_tree_find(const struct context_tree *tree, uint32_t id);
 
 void context_tree_free(struct context_tree *tree);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Replays rare records: marks, samples and custom allocators. */
-#ifndef MPROF_INGEST_REPLAY_EXTENDED_H
-#define MPROF_INGEST_REPLAY_EXTENDED_H
+#pragma once
 
 #include "ingest/replay/state.h"
 
@@ -30,5 +29,3 @@ struct kept_blocks {
 };
 
 struct kept_blocks replay_kept(const struct replay *replay, const struct arena_row *arena);
-
-#endif

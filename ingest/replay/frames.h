@@ -6,8 +6,7 @@
  * ones innermost first) are consecutive rows. If a file was loaded twice (dlclose, dlopen), its
  * functions are the same.
  */
-#ifndef MPROF_INGEST_REPLAY_FRAMES_H
-#define MPROF_INGEST_REPLAY_FRAMES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -117,5 +116,3 @@ struct frame_range frames_of_runtime(struct frames *frames, uint32_t module,
                                      uint32_t function_module, uint64_t pc,
                                      const struct runtime_name *name);
 void frames_free(struct frames *frames);
-
-#endif

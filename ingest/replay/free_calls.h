@@ -8,8 +8,7 @@
  * to free and leave no frame. If neither shows it (a call through a pointer, a destructor that ends
  * in a jump), the function is unknown. A call of realloc is known without a stack.
  */
-#ifndef MPROF_INGEST_REPLAY_FREE_CALLS_H
-#define MPROF_INGEST_REPLAY_FREE_CALLS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -74,5 +73,3 @@ bool wrong_sizes_fit(uint64_t size, uint64_t stated_size, uint64_t alignment);
 /* Adds one block. False if memory is exhausted. */
 bool wrong_sizes_add(struct wrong_sizes *sizes, const struct wrong_size_row *block);
 void wrong_sizes_free(struct wrong_sizes *sizes);
-
-#endif

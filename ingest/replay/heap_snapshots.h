@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The snapshots of references of a trace (schemas/trace-format.md, "References"), as they were
  * recorded: gathered by the scan, put into the session's tables. */
-#ifndef MPROF_INGEST_REPLAY_HEAP_SNAPSHOTS_H
-#define MPROF_INGEST_REPLAY_HEAP_SNAPSHOTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ bool heap_snapshots_add(struct heap_snapshots *snapshots, const struct trace_rec
 const char *heap_snapshot_why(const struct heap_snapshot *snapshot);
 
 void heap_snapshots_free(struct heap_snapshots *snapshots);
-
-#endif

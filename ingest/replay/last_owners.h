@@ -5,8 +5,7 @@
  * need a kilobyte, of which there are at most OWNER_PAGES_MOST. Pages that a moment shows to have
  * gone are forgotten.
  */
-#ifndef MPROF_INGEST_REPLAY_LAST_OWNERS_H
-#define MPROF_INGEST_REPLAY_LAST_OWNERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,5 +66,3 @@ struct last_owners_pages {
 };
 bool last_owners_forget(struct last_owners *owners, const struct last_owners_pages *pages);
 void last_owners_free(struct last_owners *owners);
-
-#endif

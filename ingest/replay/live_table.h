@@ -9,8 +9,7 @@
  * three quarters of these are live, the older half goes into packed form (cold_blocks.h). A block
  * that is looked up comes back.
  */
-#ifndef MPROF_INGEST_REPLAY_LIVE_TABLE_H
-#define MPROF_INGEST_REPLAY_LIVE_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ void live_table_release(struct live_table *table, struct live_block *block);
 
 /* Empties the table and frees its memory. */
 void live_table_clear(struct live_table *table);
-
-#endif

@@ -8,8 +8,7 @@
  * three rows with the same beginning. A change of protection ends a row and begins another. All
  * rows are held in memory.
  */
-#ifndef MPROF_INGEST_REPLAY_REGIONS_H
-#define MPROF_INGEST_REPLAY_REGIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -91,5 +90,3 @@ bool regions_each(const struct regions *regions,
 const char *regions_file(const struct regions *regions, const struct region_row *row);
 
 void regions_free(struct regions *regions);
-
-#endif

@@ -20,8 +20,7 @@
  * stack is the one row with state 'lost'.
  *  - A size above 2^47 is impossible. It is counted as a problem and taken as 0.
  */
-#ifndef MPROF_INGEST_REPLAY_REPLAY_H
-#define MPROF_INGEST_REPLAY_REPLAY_H
+#pragma once
 
 #include "ingest/replay/state.h"
 
@@ -54,5 +53,3 @@ bool replay_allocate(struct replay *replay, const struct trace_event *event);
 bool replay_finish(struct replay *replay, struct ingest_status *status);
 
 void replay_free(struct replay *replay);
-
-#endif

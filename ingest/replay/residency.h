@@ -9,8 +9,7 @@
  * residency_arena_block() for those of allocators of the program, residency_ledger().
  * residency_free() at the end.
  */
-#ifndef MPROF_INGEST_REPLAY_RESIDENCY_H
-#define MPROF_INGEST_REPLAY_RESIDENCY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -219,5 +218,3 @@ void residency_forget_blocks(struct residency *residency);
 
 const char *residency_class_name(enum residency_class class);
 const char *residency_reason_name(enum trace_resident_reason reason);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Completed allocations by column. Replay fills a batch, and the writer empties it. One batch is
  * one chunk of schemas/columns.md. Rows of the table `allocation` are made of the same numbers. */
-#ifndef MPROF_INGEST_REPLAY_ROW_BATCH_H
-#define MPROF_INGEST_REPLAY_ROW_BATCH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ struct row_sink {
     struct row_batch *(*exchange)(void *context, struct row_batch *full);
     uint64_t rows; /* that it has already: ids continue, and the first batch may have begun */
 };
-
-#endif

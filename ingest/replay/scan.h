@@ -6,8 +6,7 @@
  * later. Therefore nodes, modules and threads are collected before any event is replayed. The pass
  * also finds the damage, the last stamp (the length of the session) and the number of events.
  */
-#ifndef MPROF_INGEST_REPLAY_SCAN_H
-#define MPROF_INGEST_REPLAY_SCAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -184,5 +183,3 @@ bool trace_scan_is_bare(const struct trace_scan *scan, uint32_t module, uint64_t
 
 /* Returns the row of the module with the trace's `id`, or NULL if it is not known. */
 const struct module_row *trace_scan_module(const struct trace_scan *scan, uint32_t id);
-
-#endif

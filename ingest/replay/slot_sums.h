@@ -7,8 +7,7 @@
  * Order of calls: slot_sums_new(), slot_sums_allocate(), slot_sums_free() and slot_sums_rename(),
  * slot_sums_finish(), then the results may be read, slot_sums_delete().
  */
-#ifndef MPROF_INGEST_REPLAY_SLOT_SUMS_H
-#define MPROF_INGEST_REPLAY_SLOT_SUMS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,5 +66,3 @@ bool slot_sums_next(const struct slot_sums *sums, enum slot_key key, size_t *nex
 size_t slot_sums_tiles(const struct slot_sums *sums, const struct slot_sums_tile **tiles);
 /* Returns the schema's word: 'all', 'function', … */
 const char *slot_sums_key_name(enum slot_key key);
-
-#endif

@@ -13,8 +13,7 @@
  * Order of calls: stack_nodes_number(), the rest, stack_nodes_free(). All zero is empty. The
  * functions return false if memory is exhausted, or if the function that they call did.
  */
-#ifndef MPROF_INGEST_REPLAY_STACK_NODES_H
-#define MPROF_INGEST_REPLAY_STACK_NODES_H
+#pragma once
 
 #include "ingest/replay/stacks.h"
 
@@ -62,5 +61,3 @@ bool stack_nodes_runs(const struct stack_nodes *nodes, const struct stacks *stac
 /* Returns the node of a stack's innermost frame, 0 if it has no frames. */
 uint32_t stack_nodes_of(const struct stack_nodes *nodes, const struct stack_row *row);
 void stack_nodes_free(struct stack_nodes *nodes);
-
-#endif

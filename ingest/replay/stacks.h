@@ -4,8 +4,7 @@
  * taken". A stack is symbolized when it is first used, because its call site's function is needed
  * from then on.
  */
-#ifndef MPROF_INGEST_REPLAY_STACKS_H
-#define MPROF_INGEST_REPLAY_STACKS_H
+#pragma once
 
 #include "ingest/replay/frames.h"
 #include "ingest/replay/scan.h"
@@ -113,5 +112,3 @@ struct stack_walk {
 };
 struct stack_walk stacks_walk(const struct stack_row *row);
 uint32_t stacks_walk_next(const struct stacks *stacks, struct stack_walk *walk);
-
-#endif

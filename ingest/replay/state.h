@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The state of a replay, for the parts of replay. */
-#ifndef MPROF_INGEST_REPLAY_STATE_H
-#define MPROF_INGEST_REPLAY_STATE_H
+#pragma once
 
 #include "ingest/replay/collections.h"
 #include "ingest/replay/free_calls.h"
@@ -135,5 +134,3 @@ struct replay {
     struct rss_row *samples;
     size_t sample_count, sample_capacity;
 };
-
-#endif

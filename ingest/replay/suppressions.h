@@ -5,8 +5,7 @@
  * Order of calls: suppressions_read() once; for each trace suppressor_new(), suppressor_of() for
  * its stacks, suppressor_free().
  */
-#ifndef MPROF_INGEST_REPLAY_SUPPRESSIONS_H
-#define MPROF_INGEST_REPLAY_SUPPRESSIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -88,5 +87,3 @@ void runtime_blocks_free(struct runtime_blocks *blocks);
  * are the program's own. */
 const char *runtime_blocks_of(const struct runtime_blocks *blocks, size_t stack,
                               uint64_t allocations);
-
-#endif

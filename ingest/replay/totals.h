@@ -4,8 +4,7 @@
  * functions, slots of the timeline, sizes. Only the process heap counts here: blocks of an arena
  * were already counted as the arena's memory.
  */
-#ifndef MPROF_INGEST_REPLAY_TOTALS_H
-#define MPROF_INGEST_REPLAY_TOTALS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -266,5 +265,3 @@ bool totals_join(struct totals *sum, const struct totals *part);
 void totals_finish(struct totals *totals);
 /* Closes the sums by time, after the last event. False if memory is exhausted. */
 bool totals_finish_slots(struct totals *totals);
-
-#endif

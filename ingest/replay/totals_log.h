@@ -10,8 +10,7 @@
  * beginning. These types lie in the second file, by number of the allocation, and most runs have
  * none.
  */
-#ifndef MPROF_INGEST_REPLAY_TOTALS_LOG_H
-#define MPROF_INGEST_REPLAY_TOTALS_LOG_H
+#pragma once
 
 #include "ingest/replay/totals.h"
 
@@ -72,5 +71,3 @@ bool totals_log_rewind(struct totals_log *log, const bool *wanted, const uint64_
  * `error` set. */
 bool totals_log_next(struct totals_log *log, struct totals_log_event *event);
 void totals_log_free_memory(struct totals_log *log);
-
-#endif

@@ -6,8 +6,7 @@
  * type rules: one for each stack and, up to a limit, those for the call chains and sizes asked
  * last.
  */
-#ifndef MPROF_INGEST_REPLAY_TYPE_TABLE_H
-#define MPROF_INGEST_REPLAY_TYPE_TABLE_H
+#pragma once
 
 #include "ingest/base/array.h"
 #include "ingest/replay/stacks.h"
@@ -156,5 +155,3 @@ size_t type_table_candidates(struct type_table *table, const struct unknown_bloc
 
 /* Returns the schema's word: 'exact', 'inferred', 'candidate'. */
 const char *type_table_confidence_name(enum types_confidence confidence);
-
-#endif

@@ -6,8 +6,7 @@
  * compilers write no .debug_aranges. The first lookup in a unit reads its functions and lines, so
  * only the called parts of a large program are read.
  */
-#ifndef MPROF_INGEST_SYMBOLS_DWARF_H
-#define MPROF_INGEST_SYMBOLS_DWARF_H
+#pragma once
 
 #include "ingest/symbols/file.h"
 #include "ingest/symbols/strings.h"
@@ -40,5 +39,3 @@ size_t symbols_dwarf_lookup(struct symbols_dwarf *dwarf, uint64_t pc, struct sym
  * their number.
  */
 size_t symbols_dwarf_entries(struct symbols_dwarf *dwarf, uint64_t pc, Dwarf_Die *entries);
-
-#endif

@@ -5,8 +5,7 @@
  * libdwfl finds the debug file by build-id under /usr/lib/debug and --debug-dir, by .gnu_debuglink
  * (whose CRC it checks), or through debuginfod if DEBUGINFOD_URLS is set.
  */
-#ifndef MPROF_INGEST_SYMBOLS_FILE_H
-#define MPROF_INGEST_SYMBOLS_FILE_H
+#pragma once
 
 #include <elfutils/libdwfl.h>
 
@@ -91,5 +90,3 @@ struct symbols_split {
 void symbols_paths_split(struct symbols *symbols, uint32_t id,
                          void (*found)(void *context, const struct symbols_split *split),
                          void *context);
-
-#endif

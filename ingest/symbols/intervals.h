@@ -5,8 +5,7 @@
  * Order of calls: symbols_intervals_add() for each interval, symbols_intervals_settle() once, then
  * symbols_intervals_find(), a binary search, and symbols_intervals_free().
  */
-#ifndef MPROF_INGEST_SYMBOLS_INTERVALS_H
-#define MPROF_INGEST_SYMBOLS_INTERVALS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ bool symbols_intervals_settle(struct symbols_intervals *map);
 uint32_t symbols_intervals_find(const struct symbols_intervals *map, uint64_t address);
 
 void symbols_intervals_free(struct symbols_intervals *map);
-
-#endif

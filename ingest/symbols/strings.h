@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The names of one symbolizer. Each distinct string is kept once and lives until
  * symbols_strings_free(), so equal names are equal pointers. */
-#ifndef MPROF_INGEST_SYMBOLS_STRINGS_H
-#define MPROF_INGEST_SYMBOLS_STRINGS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -22,5 +21,3 @@ const char *symbols_strings_demangle(struct symbols_strings *strings, const char
 /* Returns the kept form of a name that GNAT wrote as its source has it, "shop.stock.add" for
  * "shop__stock__add__2", or `name` itself, which must be kept. */
 const char *symbols_strings_ada(struct symbols_strings *strings, const char *name);
-
-#endif

@@ -7,8 +7,7 @@
  * lookup in a module builds its tables in one pass over its symbol table and its DWARF units. Each
  * lookup is then a binary search. The tables own the names, which live until symbols_free().
  */
-#ifndef MPROF_INGEST_SYMBOLS_SYMBOLS_H
-#define MPROF_INGEST_SYMBOLS_SYMBOLS_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -147,5 +146,3 @@ const char *symbols_keep(struct symbols *symbols, const char *text);
 
 /* Returns the name, kept, of what GNAT calls `name` as its source writes it. */
 const char *symbols_ada(struct symbols *symbols, const char *name);
-
-#endif

@@ -4,8 +4,7 @@
  * file) or else .dynsym; entries of the procedure linkage table; and, for code that no symbol
  * covers, the functions of .eh_frame_hdr, which have bounds but no name.
  */
-#ifndef MPROF_INGEST_SYMBOLS_TABLE_H
-#define MPROF_INGEST_SYMBOLS_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ bool symbols_lisp_is_candidate(const char *name);
  * several of its symbols could be meant.
  */
 bool symbols_lisp_name(const struct symbols_file *file, const char *name, char *lisp, size_t size);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The variables of modules by their addresses: the objects of .symtab (also that of the separate
  * debug file) or else .dynsym. */
-#ifndef MPROF_INGEST_SYMBOLS_VARIABLES_H
-#define MPROF_INGEST_SYMBOLS_VARIABLES_H
+#pragma once
 
 #include "ingest/symbols/symbols.h"
 
@@ -28,5 +27,3 @@ bool symbols_variables_local(struct symbols_variables *variables, uint32_t id, s
  */
 const char *symbols_variables_name(struct symbols_variables *variables, uint32_t id,
                                    uint64_t address, bool (*prefer)(const char *name));
-
-#endif

@@ -6,8 +6,7 @@
  *
  * Order of calls: symbols_walk_begin(), symbols_walk_next() until it is false, symbols_walk_end().
  */
-#ifndef MPROF_INGEST_SYMBOLS_WALK_H
-#define MPROF_INGEST_SYMBOLS_WALK_H
+#pragma once
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>
@@ -63,5 +62,3 @@ static inline bool symbols_budget_take(struct symbols_budget *budget)
     budget->left--;
     return true;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Writes a trace again as a dense one, whose chunks are all packed (schemas/trace-format.md,
  * "Packed chunks"). */
-#ifndef MPROF_INGEST_TRACE_COMPRESS_H
-#define MPROF_INGEST_TRACE_COMPRESS_H
+#pragma once
 
 #include <signal.h>
 
@@ -21,5 +20,3 @@ struct trace_compress_result {
 bool trace_compress(const struct trace_file *file, const char *target, bool force,
                     const volatile sig_atomic_t *interrupted, struct trace_compress_result *result,
                     struct ingest_status *status);
-
-#endif

@@ -6,8 +6,7 @@
  * does not return a record, trace_cursor_close(). SWITCH records are followed here and also
  * returned. The record's payload points into the cursor and lives until it is closed.
  */
-#ifndef MPROF_INGEST_TRACE_CURSOR_H
-#define MPROF_INGEST_TRACE_CURSOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -117,5 +116,3 @@ const char *trace_cursor_explain(const struct trace_cursor *cursor, enum trace_g
 /* Returns true if a sealed chunk's records have the sum that is in its header. True if the chunk is
  * not sealed. */
 bool trace_cursor_sum_good(const struct trace_cursor *cursor);
-
-#endif

@@ -11,8 +11,7 @@
  * In file order the first line is a `file` line, a `chunk` line comes before each chunk's records,
  * and a `damage` line is wherever bytes are lost.
  */
-#ifndef MPROF_INGEST_TRACE_DUMP_H
-#define MPROF_INGEST_TRACE_DUMP_H
+#pragma once
 
 #include <stdio.h>
 
@@ -24,5 +23,3 @@ bool trace_dump_file(FILE *out, const struct trace_file *file, struct ingest_sta
 /* Writes only the events, merged by time as replay sees them. A realloc is two lines, one for each
  * half. TICKS is the event's own time. */
 bool trace_dump_by_time(FILE *out, const struct trace_file *file, struct ingest_status *status);
-
-#endif

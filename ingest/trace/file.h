@@ -7,8 +7,7 @@
  * a short read, which counts as damage, and not a SIGBUS. A trace that is still being recorded
  * is read as it was when it was opened: sizes and commits are read once.
  */
-#ifndef MPROF_INGEST_TRACE_FILE_H
-#define MPROF_INGEST_TRACE_FILE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -106,5 +105,3 @@ static inline uint64_t trace_time_ns(const struct trace_time *time, uint64_t tic
     }
     return delta > INT64_MAX ? INT64_MAX : delta;
 }
-
-#endif

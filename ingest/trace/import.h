@@ -6,8 +6,7 @@
  * Memory grows with the modules. For interpreted data it also holds the names, the different pairs
  * of size and stack, and the live blocks. The trace is a file without a name beside the session.
  */
-#ifndef MPROF_INGEST_TRACE_IMPORT_H
-#define MPROF_INGEST_TRACE_IMPORT_H
+#pragma once
 
 #include <signal.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ struct imported {
 bool import_file(const char *path, const char *session, const volatile sig_atomic_t *interrupted,
                  struct imported *imported, struct ingest_status *status);
 void imported_free(struct imported *imported);
-
-#endif

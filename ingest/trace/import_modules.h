@@ -7,8 +7,7 @@
  * import_modules_range() for each of its ranges, import_modules_settle() when the list is complete,
  * import_modules_find(). A zero-initialized struct is empty.
  */
-#ifndef MPROF_INGEST_TRACE_IMPORT_MODULES_H
-#define MPROF_INGEST_TRACE_IMPORT_MODULES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -91,5 +90,3 @@ bool import_names_find(const struct import_names *names, uint64_t number, uint64
 
 /* Returns the names for symbols_set_given(). */
 struct symbols_given import_names_given(struct import_names *names);
-
-#endif

@@ -12,8 +12,7 @@
  * frees come first, then the order is by place in the file. A caller must still be ready for a free
  * that comes before its allocation with the same stamp.
  */
-#ifndef MPROF_INGEST_TRACE_MERGE_H
-#define MPROF_INGEST_TRACE_MERGE_H
+#pragma once
 
 #include "ingest/trace/cursor.h"
 #include "ingest/trace/file.h"
@@ -118,5 +117,3 @@ uint64_t trace_follow_committed(const struct trace_follow *follow);
 /* Gives the next event. False if there is none up to the limit, or with `status` set. */
 bool trace_follow_next(struct trace_follow *follow, struct trace_event *event,
                        struct ingest_status *status);
-
-#endif

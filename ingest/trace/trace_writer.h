@@ -7,8 +7,7 @@
  * the event before it. Every function returns false if the file cannot be written;
  * trace_writer_finish() says why. Memory holds one chunk.
  */
-#ifndef MPROF_INGEST_TRACE_TRACE_WRITER_H
-#define MPROF_INGEST_TRACE_TRACE_WRITER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -44,5 +43,3 @@ bool trace_writer_process(struct trace_writer *writer, const char *command, cons
  * `status` set. */
 int trace_writer_finish(struct trace_writer *writer, uint64_t ns, uint32_t page_size,
                         struct ingest_status *status);
-
-#endif

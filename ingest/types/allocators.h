@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Functions whose own name tells what they allocate: the typed allocators of the C++ standard
  * libraries and, in a library without debug information, members of std::string. */
-#ifndef MPROF_INGEST_TYPES_ALLOCATORS_H
-#define MPROF_INGEST_TYPES_ALLOCATORS_H
+#pragma once
 
 #include "ingest/types/dwarf/site.h"
 
@@ -92,5 +91,3 @@ bool types_declared_value(struct types_index *index, Dwarf_Die *class, Dwarf_Die
 /* Finds the type that the class declares under the name `wanted`. */
 bool types_declared_type(struct types_index *index, Dwarf_Die *class, const char *wanted,
                          Dwarf_Die *type);
-
-#endif

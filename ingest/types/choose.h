@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Chooses the type of a block from the evidence about where its result went (types/flow/flow.h). */
-#ifndef MPROF_INGEST_TYPES_CHOOSE_H
-#define MPROF_INGEST_TYPES_CHOOSE_H
+#pragma once
 
 #include "ingest/types/flow/flow.h"
 #include "ingest/types/sites.h"
@@ -13,5 +12,3 @@
  * second case it also sets whether the question is headed from now on. */
 void types_decide(const struct types_site *site, const struct types_flow *flow,
                   struct types_question *question, struct types_choice *choice);
-
-#endif

@@ -3,8 +3,7 @@
  * Types that the debug information of languages other than C and C++ names for a block, but that
  * are not the block's.
  */
-#ifndef MPROF_INGEST_TYPES_LANGUAGES_H
-#define MPROF_INGEST_TYPES_LANGUAGES_H
+#pragma once
 
 #include "ingest/types/dwarf/site.h"
 
@@ -23,5 +22,3 @@ bool types_language_is_ada(const struct types_site *site);
  */
 bool types_language_denies(const struct types_site *site, const struct types_type *type,
                            const char *name, uint64_t size, bool opaque);
-
-#endif

@@ -9,8 +9,7 @@
  * of the program. Each allocator and each container tells what its blocks hold, and the outermost
  * one wins. The walk ends at a container whose element is a container read before.
  */
-#ifndef MPROF_INGEST_TYPES_OUTER_FRAMES_H
-#define MPROF_INGEST_TYPES_OUTER_FRAMES_H
+#pragma once
 
 #include "ingest/types/dwarf/site.h"
 
@@ -73,5 +72,3 @@ char *types_symbol_block_end(struct types_symbol_block *block);
  * another class. Then constructors there are not certain evidence. */
 bool types_outer_frames_constructs_doubted(const struct types_site *site,
                                            const struct types_type *class);
-
-#endif

@@ -17,8 +17,7 @@
  * several names, makes it inferred. So does a member that was not found although there is a
  * container.
  */
-#ifndef MPROF_INGEST_TYPES_OWNER_H
-#define MPROF_INGEST_TYPES_OWNER_H
+#pragma once
 
 #include "ingest/types/types.h"
 
@@ -50,5 +49,3 @@ struct types_owner_question {
  * may tell more. */
 char *types_owner_find(const struct types_owner_question *question,
                        enum types_confidence *confidence, bool *farther);
-
-#endif

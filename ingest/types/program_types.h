@@ -4,8 +4,7 @@
  * symbol there names the type. The C++ headers have TYPE_IDENTIFIER<T>::mDummy for each type T,
  * which gives T. Any other variable is a tag with its own name.
  */
-#ifndef MPROF_INGEST_TYPES_PROGRAM_TYPES_H
-#define MPROF_INGEST_TYPES_PROGRAM_TYPES_H
+#pragma once
 
 #include "ingest/symbols/symbols.h"
 
@@ -22,5 +21,3 @@ void types_program_types_free(struct types_program_types *tags);
  */
 const char *types_program_types_name(struct types_program_types *tags, uint32_t id,
                                      uint64_t address);
-
-#endif

@@ -11,8 +11,7 @@
  * that is gone. So an answer is exact only if the function of the frame was not optimized: it keeps
  * all its variables on the stack.
  */
-#ifndef MPROF_INGEST_TYPES_RUST_H
-#define MPROF_INGEST_TYPES_RUST_H
+#pragma once
 
 #include "ingest/types/dwarf/site.h"
 
@@ -53,5 +52,3 @@ typedef const struct types_site *types_rust_open(void *context, size_t number);
 /* Names the type of a block of `size` bytes. */
 void types_rust_read(const struct types_site *site, types_rust_open *open, void *context,
                      uint64_t size, struct types_rust *found);
-
-#endif

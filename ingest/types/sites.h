@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The call sites that the type rules examined last, each with the facts read about it. Programs ask
  * for blocks of many sizes at each site. */
-#ifndef MPROF_INGEST_TYPES_SITES_H
-#define MPROF_INGEST_TYPES_SITES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -143,5 +142,3 @@ void types_candidates_at(const struct types_site *site, struct types_candidate_l
 /* Adds the names that are missing to the `count` names, up to `capacity`. Returns the new count. */
 size_t types_candidates_join(const struct types_candidate_list *list, const char **names,
                              size_t count, size_t capacity);
-
-#endif

@@ -15,8 +15,7 @@
  * without a type is a wrapper, and the rules examine its caller in the same way. If no rule finds a
  * name, the source line may give one (types/source/source.h).
  */
-#ifndef MPROF_INGEST_TYPES_TYPES_H
-#define MPROF_INGEST_TYPES_TYPES_H
+#pragma once
 
 #include "ingest/symbols/symbols.h"
 #include "ingest/types/dwarf/records.h"
@@ -128,5 +127,3 @@ unsigned types_frame_call_form(struct types *types, const struct types_frame *fr
 
 /* Returns the symbol of the function that the frame calls, or NULL if the code does not tell. */
 const char *types_call_linkage(struct types *types, const struct types_frame *frame);
-
-#endif

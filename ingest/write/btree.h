@@ -11,8 +11,7 @@
  * Every page except the root has at least one entry, as SQLite demands. A full page gives its last
  * separator to the level above, and the next page begins with its own entry.
  */
-#ifndef MPROF_INGEST_WRITE_BTREE_H
-#define MPROF_INGEST_WRITE_BTREE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -152,5 +151,3 @@ static inline uint8_t *writer_put_number(uint8_t *type, uint8_t *data, int64_t n
     memcpy(data, &bytes, sizeof(bytes));
     return data + length;
 }
-
-#endif

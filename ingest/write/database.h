@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The session file as a database, for all who write it: opens it, runs SQL, and makes the message
  * of a failure, which names the session and not the file in which it is being made. */
-#ifndef MPROF_INGEST_WRITE_DATABASE_H
-#define MPROF_INGEST_WRITE_DATABASE_H
+#pragma once
 
 #include <signal.h>
 #include <sqlite3.h>
@@ -58,5 +57,3 @@ bool writer_database_insert(struct writer_database *database, enum writer_table 
                             const struct writer_value *values, size_t count);
 /* Returns a receiver of such rows. */
 struct table_sink writer_database_sink(struct writer_database *database);
-
-#endif

@@ -8,8 +8,7 @@
  * nanosecond are presumed to come before its allocations, as when ingest merges threads. If they
  * did not, a peak may come out lower by the blocks that were live only within that nanosecond.
  */
-#ifndef MPROF_INGEST_WRITE_DERIVED_H
-#define MPROF_INGEST_WRITE_DERIVED_H
+#pragma once
 
 #include <signal.h>
 
@@ -30,5 +29,3 @@ bool writer_derived_meta(struct writer_database *database, const struct totals *
  */
 bool writer_rebuild(const char *path, const volatile sig_atomic_t *interrupted,
                     struct ingest_status *status);
-
-#endif

@@ -7,8 +7,7 @@
  * Practice, Journal of Graph Algorithms and Applications 10 (2006), section 2.3. It takes
  * O(edges log nodes) in practice, and recurses nowhere.
  */
-#ifndef MPROF_INGEST_WRITE_DOMINATORS_H
-#define MPROF_INGEST_WRITE_DOMINATORS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ void graph_free(struct graph *graph);
  * exhausted; dominators_free() in both cases. */
 bool dominators_find(struct dominators *dominators, const struct graph *graph);
 void dominators_free(struct dominators *dominators);
-
-#endif

@@ -10,8 +10,7 @@
  * the state of one transaction as long as it wants. Its table `meta` has the key 'unfinished'. It
  * has neither the indexes of `allocation` nor statistics for SQLite's planner.
  */
-#ifndef MPROF_INGEST_WRITE_FOLLOW_H
-#define MPROF_INGEST_WRITE_FOLLOW_H
+#pragma once
 
 #include "ingest/base/status.h"
 #include "ingest/replay/row_batch.h"
@@ -34,5 +33,3 @@ bool writer_follow_end(struct writer_follow *writer);
 /* Tidies up between two transactions, when readers have had time to get the newest state. */
 void writer_follow_rest(struct writer_follow *writer);
 void writer_follow_close(struct writer_follow *writer);
-
-#endif

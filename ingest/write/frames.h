@@ -4,8 +4,7 @@
  * until the last process is done: writer_frames_begin(), the nodes and then the runs of each
  * process, writer_frames_each(), writer_frames_end().
  */
-#ifndef MPROF_INGEST_WRITE_FRAMES_H
-#define MPROF_INGEST_WRITE_FRAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -103,5 +102,3 @@ bool writer_frame_tables_node(struct writer_frame_tables *tables, const struct s
 bool writer_frame_tables_run(struct writer_frame_tables *tables, const struct stack_run_row *row);
 bool writer_frame_tables_finish(struct writer_frame_tables *tables);
 void writer_frame_tables_close(struct writer_frame_tables *tables);
-
-#endif

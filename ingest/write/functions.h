@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Sums of functions, of the calling context tree, and of threads and processes, from the sums of
  * the stacks and their frames, or from the rows of a session. */
-#ifndef MPROF_INGEST_WRITE_FUNCTIONS_H
-#define MPROF_INGEST_WRITE_FUNCTIONS_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -164,5 +163,3 @@ void writer_thread_totals_free(struct writer_thread_totals *totals, int64_t thre
 int writer_thread_totals_put(const struct writer_thread_totals *totals, sqlite3 *database,
                              bool processes);
 void writer_thread_totals_close(struct writer_thread_totals *totals);
-
-#endif

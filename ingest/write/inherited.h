@@ -22,8 +22,7 @@
  * that are left, the blocks that were live when it forked, and eight bytes for each free of one
  * process.
  */
-#ifndef MPROF_INGEST_WRITE_INHERITED_H
-#define MPROF_INGEST_WRITE_INHERITED_H
+#pragma once
 
 #include "ingest/write/merge.h"
 
@@ -47,5 +46,3 @@ int writer_inherited_fork(sqlite3 *database, uint64_t trace_id, uint64_t begin_n
  * the `count` processes. False with the status set. */
 bool writer_inherited_put(struct writer_database *session, struct writer_records *frees,
                           const struct writer_run_part *parts, size_t count);
-
-#endif

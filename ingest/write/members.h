@@ -6,8 +6,7 @@
  * Order of calls: a zeroed struct; members_read(); members_at() any number of times;
  * members_free().
  */
-#ifndef MPROF_INGEST_WRITE_MEMBERS_H
-#define MPROF_INGEST_WRITE_MEMBERS_H
+#pragma once
 
 #include "ingest/base/array.h"
 #include "ingest/write/database.h"
@@ -76,5 +75,3 @@ const struct member_place *members_at(struct members *members, const struct memb
  */
 bool members_explain(const struct members *members, const struct member_block *block,
                      uint64_t offset, const struct member_place *from);
-
-#endif

@@ -15,8 +15,7 @@
  * writer_merge_add(); writer_merge_leave_out() and writer_merge_fork(); writer_merge_finish(),
  * writer_merge_select(), writer_merge_commit(); always writer_merge_close().
  */
-#ifndef MPROF_INGEST_WRITE_MERGE_H
-#define MPROF_INGEST_WRITE_MERGE_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -126,5 +125,3 @@ struct writer_run_part {
     size_t first_type;    /* place of its types in run->rows.ids */
     uint64_t first_free;  /* place of its frees in run->frees */
 };
-
-#endif

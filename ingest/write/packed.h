@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Writes the table packed_array (schemas/columns.md): the directory of the column chunks, which is
  * gathered while they are written, and what a reader needs of stacks and frames. */
-#ifndef MPROF_INGEST_WRITE_PACKED_H
-#define MPROF_INGEST_WRITE_PACKED_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -33,5 +32,3 @@ int writer_packed_put_array(sqlite3 *database, int id, const uint8_t *data, uint
  * code.
  */
 int writer_packed_put(sqlite3 *database, const struct writer_directory *directory);
-
-#endif

@@ -6,8 +6,7 @@
  * Order of calls: redact_new() when all source files are known, rows through redact_sink(),
  * redact_free(). Text that is left out is never in the session file, not even for a moment.
  */
-#ifndef MPROF_INGEST_WRITE_REDACT_H
-#define MPROF_INGEST_WRITE_REDACT_H
+#pragma once
 
 #include "ingest/write/session_tables.h"
 #include "ingest/write/table_sink.h"
@@ -35,5 +34,3 @@ struct table_sink redact_sink(struct redact *redact, struct table_sink sink);
 char *redact_text(const struct redact *redact, const char *text);
 
 void redact_free(struct redact *redact);
-
-#endif

@@ -13,13 +13,10 @@
  *
  * Memory: about 100 bytes a live block and 25 a reference.
  */
-#ifndef MPROF_INGEST_WRITE_REFERENCES_H
-#define MPROF_INGEST_WRITE_REFERENCES_H
+#pragma once
 
 #include "ingest/write/database.h"
 
 /* Fills the tables for all snapshots of the session, whose other tables are complete. False with
  * the database's status set. */
 bool writer_references_put(struct writer_database *database);
-
-#endif

@@ -13,8 +13,7 @@
  * Order of calls: row_sample_new(), row_sample_add() for each batch, row_sample_put(),
  * row_sample_free().
  */
-#ifndef MPROF_INGEST_WRITE_ROW_SAMPLE_H
-#define MPROF_INGEST_WRITE_ROW_SAMPLE_H
+#pragma once
 
 #include <sqlite3.h>
 
@@ -33,5 +32,3 @@ void row_sample_add(struct row_sample *sample, const struct row_batch *batch);
 /* Writes the table, unless there were fewer rows than ROW_SAMPLE_FEWEST. `batch` is room to work
  * in. Returns SQLite's code. */
 int row_sample_put(struct row_sample *sample, sqlite3 *database, struct row_batch *batch);
-
-#endif

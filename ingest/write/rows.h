@@ -8,8 +8,7 @@
  * `allocation` is filled by INSERT … SELECT from a virtual table that shows the batch. This is
  * twice as fast as a bound statement for each row.
  */
-#ifndef MPROF_INGEST_WRITE_ROWS_H
-#define MPROF_INGEST_WRITE_ROWS_H
+#pragma once
 
 #include <sqlite3.h>
 
@@ -29,5 +28,3 @@ int writer_rows_put(struct writer_rows *rows, const struct row_batch *batch);
 /* Writes only the column chunks, without the rows. */
 int writer_rows_put_columns(struct writer_rows *rows, const struct row_batch *batch);
 void writer_rows_close(struct writer_rows *rows);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Writes all tables of a session except `allocation` and `column_chunk`, from the results of
  * replay. */
-#ifndef MPROF_INGEST_WRITE_SESSION_TABLES_H
-#define MPROF_INGEST_WRITE_SESSION_TABLES_H
+#pragma once
 
 #include "ingest/replay/replay.h"
 #include "ingest/replay/stack_nodes.h"
@@ -59,5 +58,3 @@ bool session_timeline_put(const struct table_sink *sink, const struct totals *to
                           uint32_t machine);
 bool session_sizes_put(const struct table_sink *sink, const struct totals *totals);
 bool session_type_totals_put(const struct table_sink *sink, const struct type_usages *usages);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Passes rows to the writer, of all tables of a session except `allocation` and `column_chunk`. */
-#ifndef MPROF_INGEST_WRITE_TABLE_SINK_H
-#define MPROF_INGEST_WRITE_TABLE_SINK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -126,5 +125,3 @@ struct table_sink {
     bool (*put)(void *context, enum writer_table table, const struct writer_value *values,
                 size_t count);
 };
-
-#endif

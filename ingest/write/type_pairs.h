@@ -9,8 +9,7 @@
  * Order of calls: type_pairs_add() for each batch, type_pairs_pages() or type_pairs_put(),
  * type_pairs_free(). Memory is bounded by the number of stacks and of pairs.
  */
-#ifndef MPROF_INGEST_WRITE_TYPE_PAIRS_H
-#define MPROF_INGEST_WRITE_TYPE_PAIRS_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -56,5 +55,3 @@ void type_pairs_free(struct type_pairs *pairs);
  * with the error of `pages` set. */
 bool writer_call_nodes_pages(const struct call_tree *tree, struct writer_pages *pages,
                              uint32_t table_root, uint32_t index_root);
-
-#endif

@@ -4,8 +4,7 @@
  * session that replaces it. The old file may be damaged or come from anywhere: what can be read
  * within bounds (schemas/user_limits.h) is copied, and nothing in it runs.
  */
-#ifndef MPROF_INGEST_WRITE_USER_ROWS_H
-#define MPROF_INGEST_WRITE_USER_ROWS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -26,5 +25,3 @@ struct writer_user_rows {
 bool writer_user_rows_copy(struct writer_user_rows *rows, struct writer_database *database,
                            const char *target, const struct writer_options *options);
 void writer_user_rows_release(struct writer_user_rows *rows);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * The session is an output_file, so the file of that name is always a whole session.
  */
-#ifndef MPROF_INGEST_WRITE_WRITER_H
-#define MPROF_INGEST_WRITE_WRITER_H
+#pragma once
 
 #include <signal.h>
 
@@ -135,5 +134,3 @@ struct writer_database *writer_database(struct writer *writer);
  * name. */
 bool writer_commit(struct writer *writer);
 void writer_close(struct writer *writer);
-
-#endif

@@ -3,8 +3,7 @@
  * A file of budgets (docs/budgets.md). A line `NAME: GRAPH | MEASURE OP LIMIT` is a budget,
  * `name = pipeline;` defines a graph for all budgets, and `#` begins a comment.
  */
-#ifndef MPROF_REPORT_BUDGET_BUDGET_FILE_H
-#define MPROF_REPORT_BUDGET_BUDGET_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -90,5 +89,3 @@ bool limit_is_relative(const char *text);
 bool limit_passes(const struct limit *limit, enum budget_relation relation,
                   const struct session_measure *measure, const struct session_measure *base,
                   __int128 *shown);
-
-#endif

@@ -3,8 +3,7 @@
  * The functions that hold what a budget measured, or what changed there since the base: by the
  * innermost function of the user's own code and the type.
  */
-#ifndef MPROF_REPORT_BUDGET_CAUSES_H
-#define MPROF_REPORT_BUDGET_CAUSES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ struct budget_side {
 bool budget_causes_find(struct budget_causes *causes, const struct budget_side *now,
                         const struct budget_side *base, bool falls);
 void budget_causes_free(struct budget_causes *causes);
-
-#endif

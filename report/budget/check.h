@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Checks the budgets of a file on a session, and finds what explains those that are exceeded. */
-#ifndef MPROF_REPORT_BUDGET_CHECK_H
-#define MPROF_REPORT_BUDGET_CHECK_H
+#pragma once
 
 #include "report/budget/budget_file.h"
 #include "report/budget/causes.h"
@@ -47,5 +46,3 @@ const char *budget_unit_name(const struct budget_result *result);
 /* Return a measure, and the limit of a result, as values. */
 struct document_value budget_measured(const struct session_measure *measure);
 struct document_value budget_limit_value(const struct budget_result *result);
-
-#endif

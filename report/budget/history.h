@@ -3,8 +3,7 @@
  * The measures of many runs, one line of JSON each (docs/budgets.md): what --history appends, what
  * a limit `median(last N)` compares with, and what `mprof-report trend` shows.
  */
-#ifndef MPROF_REPORT_BUDGET_HISTORY_H
-#define MPROF_REPORT_BUDGET_HISTORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,5 +58,3 @@ struct document;
 
 /* Makes the report `trend`: a row for each budget, with a line of its values. */
 void history_document(const struct history *history, struct document *document);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Writes the verdicts on budgets as the servers that build and review code read them. */
-#ifndef MPROF_REPORT_BUDGET_VERDICTS_H
-#define MPROF_REPORT_BUDGET_VERDICTS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -15,5 +14,3 @@ void verdicts_github(const struct budget_check *check, FILE *out);
 bool verdicts_sarif(const struct budget_check *check, FILE *out);
 /* A comment on a change: the verdicts in a table, and what explains those that are exceeded. */
 void verdicts_markdown(const struct budget_check *check, FILE *out);
-
-#endif

@@ -6,8 +6,7 @@
  * A row is written value by value; the last column ends it. Names are copied. If memory is
  * exhausted, document_write() says so.
  */
-#ifndef MPROF_REPORT_DOCUMENT_DOCUMENT_H
-#define MPROF_REPORT_DOCUMENT_DOCUMENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -157,5 +156,3 @@ struct short_names {
 /* Makes them. Returns false if memory is exhausted. short_names_free() in any case. */
 bool short_names_make(struct short_names *names, const char *const *whole, size_t count);
 void short_names_free(struct short_names *names);
-
-#endif

@@ -6,8 +6,7 @@
  * A format is one function that writes to `out` and returns false with `error` set if it cannot. It
  * does not check its writes: the output does (report/output/output.h).
  */
-#ifndef MPROF_REPORT_EXPORT_EXPORT_H
-#define MPROF_REPORT_EXPORT_EXPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -190,5 +189,3 @@ bool export_heapsnapshot(struct export *export);
 bool export_svg(struct export *export);
 bool export_callgrind(struct export *export);
 bool export_collapsed(struct export *export);
-
-#endif

@@ -4,8 +4,7 @@
  * their keys and all measures; a measure is one row. Against a base, groups have the differences of
  * their sums, and allocations are those that one side has more of.
  */
-#ifndef MPROF_REPORT_EXPORT_ROWS_H
-#define MPROF_REPORT_EXPORT_ROWS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,5 +59,3 @@ bool rows_put_difference(struct export *export, const struct graph_result *own, 
 /* Writes TABLE.csv or TABLE.ndjson for each table into the folder of --tables, which is made if it
  * does not exist, and the scripts that load them. Returns false with the error set. */
 bool export_tables(const struct export *export, bool ndjson);
-
-#endif

@@ -7,8 +7,7 @@
  * passes a component once, without a gap: if it came back, what lies between would be part of the
  * component. So sums over edges between components are exact.
  */
-#ifndef MPROF_REPORT_NINETEEN88_GRAPH_H
-#define MPROF_REPORT_NINETEEN88_GRAPH_H
+#pragma once
 
 #include "report/nineteen88/model.h"
 #include "report/nineteen88/nineteen88.h"
@@ -55,5 +54,3 @@ void flow_add(struct flow *to, const struct flow *flow);
 /* Writes table 4. Returns false with `error` set. */
 bool call_graph_write(const struct model *model, const struct tables_options *options, FILE *out,
                       struct session_error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The sums of each stack by classes of size, and its call chain, from which all tables are made. */
-#ifndef MPROF_REPORT_NINETEEN88_MODEL_H
-#define MPROF_REPORT_NINETEEN88_MODEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -101,5 +100,3 @@ bool model_add_call(struct model *model, uint32_t caller, uint32_t function, uin
 const char *model_name(const struct model *model, uint32_t function);
 
 void class_sums_add(struct class_sums *to, const struct class_sums *sums);
-
-#endif

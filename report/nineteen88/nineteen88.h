@@ -4,8 +4,7 @@
  * Hilfinger, "A Memory Allocation Profiler for C and Lisp Programs", Summer 1988 USENIX Conference,
  * and its man page. Widths of columns are minima: no number is cut, and no two columns touch.
  */
-#ifndef MPROF_REPORT_NINETEEN88_NINETEEN88_H
-#define MPROF_REPORT_NINETEEN88_NINETEEN88_H
+#pragma once
 
 #include "report/tables/reports.h"
 
@@ -20,5 +19,3 @@ struct tables_options {
 /* Writes the tables. Returns false with `error` set. */
 bool nineteen88_write(const struct report_request *request, const struct tables_options *options,
                       FILE *out, struct session_error *error);
-
-#endif

@@ -3,8 +3,7 @@
  * Numbers things in the order in which they first occur: 0, 1, 2, …. Formats use such numbers for
  * strings, places and stacks.
  */
-#ifndef MPROF_REPORT_OUTPUT_IDS_H
-#define MPROF_REPORT_OUTPUT_IDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ void clean_free(struct clean *clean);
  */
 const char *clean_text(struct clean *clean, const char *text);
 bool clean_failed(const struct clean *clean);
-
-#endif

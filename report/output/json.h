@@ -3,8 +3,7 @@
  * Writes JSON (RFC 8259) to a stream, piece by piece, and reads small texts of it. The only door to
  * yajl. Order of calls: json_begin(), values, json_end(). Errors of writing stay in the stream.
  */
-#ifndef MPROF_REPORT_OUTPUT_JSON_H
-#define MPROF_REPORT_OUTPUT_JSON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,5 +59,3 @@ const struct json_value *json_value_item(const struct json_value *value, size_t 
 const char *json_value_text(const struct json_value *value);
 /* Stores a whole number. Returns false if it is something else. */
 bool json_value_number(const struct json_value *value, int64_t *number);
-
-#endif

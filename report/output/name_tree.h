@@ -6,8 +6,7 @@
  * Calls that stacks share are one way in the tree, so its memory does not grow with the length of
  * their texts.
  */
-#ifndef MPROF_REPORT_OUTPUT_NAME_TREE_H
-#define MPROF_REPORT_OUTPUT_NAME_TREE_H
+#pragma once
 
 #include "report/output/ids.h"
 #include "session/same_modules.h"
@@ -51,5 +50,3 @@ bool name_walk_begin(struct name_walk *walk, struct name_tree *tree, struct sess
 bool name_walk_find(struct name_walk *walk, uint32_t of_session, uint32_t *node,
                     struct session_error *error);
 void name_walk_end(struct name_walk *walk);
-
-#endif

@@ -4,8 +4,7 @@
  * bytes, in the form of a format. The formats for programs get valid UTF-8: each other byte becomes
  * U+FFFD.
  */
-#ifndef MPROF_REPORT_OUTPUT_NAMES_H
-#define MPROF_REPORT_OUTPUT_NAMES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ void name_put_markdown(FILE *out, const char *text);
 /* Writes the text of an XML 1.0 element or attribute. Characters that XML forbids become U+FFFD,
  * and what could steer a terminal becomes a number (&#x202e;). */
 void name_put_xml(FILE *out, const char *text);
-
-#endif

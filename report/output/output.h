@@ -10,8 +10,7 @@
  * The file is made beside its target, as TARGET.part.PID.N, and replaces the target in one step. A
  * signal that ends the program removes it.
  */
-#ifndef MPROF_REPORT_OUTPUT_OUTPUT_H
-#define MPROF_REPORT_OUTPUT_OUTPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -77,5 +76,3 @@ const char *filter_text_pipeline(const char *text);
 /* Returns the column of the last step of the pipeline, or of its set if it has no steps. Columns
  * count characters from 1, as in errors. */
 int filter_text_last_step(const char *text);
-
-#endif

@@ -3,8 +3,7 @@
  * One HTML file about a session, for somebody without mprof: its numbers as JSON (schemas/page.md),
  * and a script of its own that draws them. It loads nothing.
  */
-#ifndef MPROF_REPORT_PAGE_PAGE_H
-#define MPROF_REPORT_PAGE_PAGE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -16,5 +15,3 @@ struct history; /* report/budget/history.h */
  * history, which may be NULL. Returns false with `error` set. */
 bool page_write(const struct report_request *request, const struct history *history, FILE *out,
                 struct session_error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The calls of a selection as one tree of names, cut to what a page can hold. */
-#ifndef MPROF_REPORT_PAGE_PAGE_TREE_H
-#define MPROF_REPORT_PAGE_PAGE_TREE_H
+#pragma once
 
 #include "report/output/ids.h"
 #include "report/output/json.h"
@@ -36,5 +35,3 @@ size_t page_tree_cut(struct page_tree *tree, size_t most, double *share);
 void page_tree_mark(const struct page_tree *tree, bool *used);
 /* Writes it. `number` has the number on the page of each name. */
 void page_tree_put(const struct page_tree *tree, const uint32_t *number, struct json *json);
-
-#endif

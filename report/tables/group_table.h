@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A table of groups of allocations: keys and measures. */
-#ifndef MPROF_REPORT_TABLES_GROUP_TABLE_H
-#define MPROF_REPORT_TABLES_GROUP_TABLE_H
+#pragma once
 
 #include "report/tables/reports.h"
 
@@ -29,5 +28,3 @@ void group_key_values(struct document *document, struct session *session, enum r
                       const struct session_group_set *set, size_t row, size_t first);
 /* Adds the frames of a stack, from the call site outward. */
 void group_stack_values(struct document *document, struct session *session, uint32_t stack);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The reports of mprof-report that are documents of facts and tables. */
-#ifndef MPROF_REPORT_TABLES_REPORTS_H
-#define MPROF_REPORT_TABLES_REPORTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -118,5 +117,3 @@ bool report_short_lived(const struct report_request *request, struct document *d
  * tells the latter. The caller suppressions_free()s the list.
  */
 struct suppressions *suppress_read(const char *path, bool *wrong, struct session_error *error);
-
-#endif

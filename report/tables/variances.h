@@ -3,8 +3,7 @@
  * The variances of sampled sums, by stack and type. Blocks are sampled independently of each other,
  * so the variance of a sum over several rows is the sum of theirs.
  */
-#ifndef MPROF_REPORT_TABLES_VARIANCES_H
-#define MPROF_REPORT_TABLES_VARIANCES_H
+#pragma once
 
 #include "report/tables/reports.h"
 
@@ -36,5 +35,3 @@ bool variances_read(const struct report_request *request, const char *set, const
 /* Returns the rows of a stack, NULL if there are none, and stores their number. */
 const struct variance_row *variances_of_stack(const struct variances *variances, uint32_t stack,
                                               size_t *count);
-
-#endif

@@ -6,8 +6,7 @@
  * All threads set and clear bits without a lock. Memory is mapped when it is first needed, and is
  * empty in a forked child. A sweep goes over it in place, in the order of addresses.
  */
-#ifndef MPROF_RUNTIMES_ECL_BLOCKS_H
-#define MPROF_RUNTIMES_ECL_BLOCKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,5 +20,3 @@ bool blocks_remove(uintptr_t address);
 /* Removes the blocks for which `is_dead` holds, and calls `end` for each. Blocks may be added and
  * removed during the call. Allocates nothing. */
 void blocks_sweep(bool (*is_dead)(uintptr_t address), void (*end)(uintptr_t address));
-
-#endif

@@ -3,8 +3,7 @@
  * Records the blocks of ECL's heap: allocations with their kind, frees, and what the collector
  * reclaims.
  */
-#ifndef MPROF_RUNTIMES_ECL_RECORD_H
-#define MPROF_RUNTIMES_ECL_RECORD_H
+#pragma once
 
 #include <ecl/ecl.h>
 #include <gc/gc.h>
@@ -162,5 +161,3 @@ static inline __attribute__((always_inline)) void record_free(void *block)
 
 /* Begins to record ECL, which is in the process. Later calls do nothing. Defined in plugin.c. */
 void plugin_begin(void);
-
-#endif

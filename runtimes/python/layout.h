@@ -4,8 +4,7 @@
  * code objects and texts. layout.c is compiled once for each version, with the internal headers of
  * that version.
  */
-#ifndef MPROF_RUNTIMES_PYTHON_LAYOUT_H
-#define MPROF_RUNTIMES_PYTHON_LAYOUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,5 +54,3 @@ struct python_layout {
 };
 
 extern const struct python_layout python_layout_3_11, python_layout_3_12, python_layout_3_13;
-
-#endif

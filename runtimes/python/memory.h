@@ -6,8 +6,7 @@
  * signal handler allocates while the interpreter is between two stores, and a pointer is not set
  * yet. So the system is asked once about each page before it is read.
  */
-#ifndef MPROF_RUNTIMES_PYTHON_MEMORY_H
-#define MPROF_RUNTIMES_PYTHON_MEMORY_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -47,5 +46,3 @@ static inline const void *memory_at(const void *from, size_t size)
 
 /* Copies a word that another thread may unmap at any time. Returns false if it cannot be read. */
 bool memory_copy(const void *from, uint64_t *word);
-
-#endif

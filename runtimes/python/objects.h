@@ -6,8 +6,7 @@
  * changes nothing. It finds the objects that the collector knows, those that they refer to, and the
  * variables of the functions that the calling thread runs.
  */
-#ifndef MPROF_RUNTIMES_PYTHON_OBJECTS_H
-#define MPROF_RUNTIMES_PYTHON_OBJECTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ struct address_set {
  * memory, or the set has 2^31 addresses. */
 size_t address_set_add(struct address_set *set, const void *address);
 void address_set_free(struct address_set *set);
-
-#endif

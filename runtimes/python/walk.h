@@ -5,8 +5,7 @@
  * Everything here only reads, takes no lock and allocates nothing, but for python_wait(). It may
  * run in any thread and at any point of the interpreter's life, also in a signal handler.
  */
-#ifndef MPROF_RUNTIMES_PYTHON_WALK_H
-#define MPROF_RUNTIMES_PYTHON_WALK_H
+#pragma once
 
 #include <stddef.h>
 #include <string.h>
@@ -97,5 +96,3 @@ extern _Atomic uint64_t walk_lines[WALK_LINES] __attribute__((visibility("hidden
  * no line, or the table cannot be read.
  */
 unsigned line_table_find(const unsigned char *table, size_t size, int first, ptrdiff_t offset);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Tells by its name if a function clears: schemas/filter-language.md, "Outlived". */
-#ifndef MPROF_SCHEMAS_CODE_CLEARING_NAME_H
-#define MPROF_SCHEMAS_CODE_CLEARING_NAME_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -11,5 +10,3 @@
  * doClear or CLEAR, and neither of "cleared" nor of "unclear".
  */
 bool function_name_clears(const char *name);
-
-#endif

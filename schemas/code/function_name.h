@@ -2,8 +2,7 @@
 /*
  * Reads the names of functions as a demangler writes them, and compares them with patterns.
  */
-#ifndef MPROF_SCHEMAS_CODE_FUNCTION_NAME_H
-#define MPROF_SCHEMAS_CODE_FUNCTION_NAME_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -21,5 +20,3 @@ struct function_name function_name_bare(const char *name);
 /* Returns true if the whole name matches. '*' in the pattern matches any characters, at any place.
  */
 bool function_name_matches(const char *pattern, struct function_name name);
-
-#endif

@@ -7,8 +7,7 @@
  * trait has a body for it, and otherwise in the crate of the `impl` block, which is that of the
  * type or of the trait. Only the v0 form tells which: rustc's symbol-mangling/v0.md.
  */
-#ifndef MPROF_SCHEMAS_CODE_RUST_NAME_H
-#define MPROF_SCHEMAS_CODE_RUST_NAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ bool rust_paths_are_in(const struct rust_paths *paths, const char *const *module
  * demangled.
  */
 bool rust_name_is_allocator(const char *name, const char *linkage_name);
-
-#endif

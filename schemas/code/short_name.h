@@ -3,8 +3,7 @@
  * Shortens the names of C++ functions and types so that people can read them:
  * std::vector<Token, std::allocator<Token> >::push_back(Token&&) becomes vector<Token>::push_back.
  */
-#ifndef MPROF_SCHEMAS_CODE_SHORT_NAME_H
-#define MPROF_SCHEMAS_CODE_SHORT_NAME_H
+#pragma once
 
 #include <stddef.h>
 
@@ -36,5 +35,3 @@ struct name_part {
 /* Splits a short name, the last `most` parts. A lambda belongs to the function that has it. Returns
  * how many there are, at least 1. */
 size_t short_name_split(const char *name, struct name_part *parts, size_t most);
-
-#endif

@@ -8,8 +8,7 @@
  * The pattern that LeakSanitizer would choose for a stack is the first one, in the order of the
  * file, that matches the innermost frame with a match.
  */
-#ifndef MPROF_SCHEMAS_CODE_SUPPRESSIONS_H
-#define MPROF_SCHEMAS_CODE_SUPPRESSIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ const char *suppressions_pattern(const struct suppressions *suppressions, size_t
 bool suppression_matches(const char *pattern, const char *text);
 /* Returns the place of the first pattern that matches, suppressions_count() if none does. */
 size_t suppressions_first_match(const struct suppressions *suppressions, const char *text);
-
-#endif

@@ -10,8 +10,7 @@
  * All-zero settings are the default. Order of calls: user_code_add() for each word, then
  * user_code_module() and user_code_function(), which only read, and user_code_free().
  */
-#ifndef MPROF_SCHEMAS_CODE_USER_CODE_H
-#define MPROF_SCHEMAS_CODE_USER_CODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -84,5 +83,3 @@ bool user_code_is_generic_source(const char *file);
 
 /* Returns true if the user marked the function as a wrapper. */
 bool user_code_is_wrapper(const struct user_code *code, const char *name);
-
-#endif

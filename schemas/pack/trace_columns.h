@@ -3,8 +3,7 @@
  * Splits the records of chunks into columns and joins them again (schemas/trace-format.md, "Packed
  * chunks"). It only moves bytes and does not interpret their values.
  */
-#ifndef MPROF_SCHEMAS_PACK_TRACE_COLUMNS_H
-#define MPROF_SCHEMAS_PACK_TRACE_COLUMNS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ bool trace_columns_split(struct trace_span *records, struct trace_span columns[T
 /* Moves records back from the columns until the column of first bytes is used up. Returns false if
  * the columns do not fit together or there is too little space for the records. */
 bool trace_columns_join(struct trace_span *records, struct trace_span columns[TRACE_COLUMN_COUNT]);
-
-#endif

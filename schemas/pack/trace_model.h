@@ -10,8 +10,7 @@
  * call. The functions are inline, as in trace_codec.h: each is a few instructions and runs several
  * times for an event.
  */
-#ifndef MPROF_SCHEMAS_PACK_TRACE_MODEL_H
-#define MPROF_SCHEMAS_PACK_TRACE_MODEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -229,5 +228,3 @@ static inline uint64_t *trace_model_size(struct trace_model *model, uint32_t sta
 {
     return &model->sizes[trace_model_stack_entry(stack)];
 }
-
-#endif

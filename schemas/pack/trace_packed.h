@@ -29,8 +29,7 @@
  * schemas/trace-format.md and tests/golden/trace/packed/predicted.bin. Nothing outside this folder
  * names the model.
  */
-#ifndef MPROF_SCHEMAS_PACK_TRACE_PACKED_H
-#define MPROF_SCHEMAS_PACK_TRACE_PACKED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -90,5 +89,3 @@ size_t trace_packed_size(const struct trace_packed *packed);
 /* Unpacks all records into `records`, trace_packed_size() bytes. Returns false if they are damaged
  * or memory is exhausted. */
 bool trace_packed_records(const struct trace_packed *packed, uint8_t *records);
-
-#endif

@@ -3,8 +3,7 @@
  * Moves fields of records into columns and back, for trace_columns.c and trace_predicted.c; also
  * the records that both move in the same way.
  */
-#ifndef MPROF_SCHEMAS_PACK_TRACE_WALK_H
-#define MPROF_SCHEMAS_PACK_TRACE_WALK_H
+#pragma once
 
 #include <string.h>
 
@@ -142,5 +141,3 @@ static inline bool move_extended(struct trace_walk *walk, unsigned head)
            move_number(walk, TRACE_COLUMN_EXTENDED, &length) &&
            move_bytes(walk, TRACE_COLUMN_EXTENDED, length);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Maps the values of a column to names, for fields of allocations that are text. Filters and
  * sorting both work on these.
  */
-#ifndef MPROF_SESSION_FILTER_FIELD_NAMES_H
-#define MPROF_SESSION_FILTER_FIELD_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ static inline uint32_t field_names_id(const struct field_names *names, uint32_t 
 {
     return names->name_id ? names->name_id[value] : value;
 }
-
-#endif

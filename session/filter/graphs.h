@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Names and texts of saved filters: what may be one, and the parts of a text. */
-#ifndef MPROF_SESSION_FILTER_GRAPHS_H
-#define MPROF_SESSION_FILTER_GRAPHS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -32,5 +31,3 @@ enum storing_result storing_put(struct session *session, const struct user_chang
 /* Returns true if all of the text is printable UTF-8, space, tabs and line ends
  * (a carriage return only before a line feed). */
 bool graph_text_is_plain(const char *text);
-
-#endif

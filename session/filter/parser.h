@@ -6,8 +6,7 @@
  * A predicate can hold a filter, and the value of a moment or of `pins` is found by running one. So
  * the files of the parser and those of the program call each other in a circle.
  */
-#ifndef MPROF_SESSION_FILTER_PARSER_H
-#define MPROF_SESSION_FILTER_PARSER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -183,5 +182,3 @@ bool filter_parse_text(struct filter_parser *parser, const char **text, const ch
 /* Parses a value that a field of the type can be compared with. */
 bool filter_parse_value(struct filter_parser *parser, enum filter_type type,
                         struct filter_value *value);
-
-#endif

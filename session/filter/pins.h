@@ -5,8 +5,7 @@
  * references says about blocks ("References"). Call pins_find(), then pins_of() for rows,
  * pins_free().
  */
-#ifndef MPROF_SESSION_FILTER_PINS_H
-#define MPROF_SESSION_FILTER_PINS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ bool pins_of(const struct pins *pins, uint64_t row, uint64_t *bytes);
 /* Returns for each stack (stacks.count of them) 1 if a function of the user's own code is on it
  * whose name says that it clears, otherwise 0; free() it. NULL with `error` set. */
 uint8_t *clears_find(struct session *session, struct session_error *error);
-
-#endif

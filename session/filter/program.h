@@ -8,8 +8,7 @@
  * Call filter_program_new(), filter_program_run() for each chunk, filter_program_free(). Several
  * threads may run one program.
  */
-#ifndef MPROF_SESSION_FILTER_PROGRAM_H
-#define MPROF_SESSION_FILTER_PROGRAM_H
+#pragma once
 
 #include <regex.h>
 #include <stdbool.h>
@@ -148,5 +147,3 @@ struct filter_program filter_live_program(const struct filter_live *live);
 bool filter_program_run(const struct session *session, struct column_reader *reader,
                         const struct filter_program *program, uint32_t chunk, const uint8_t *colors,
                         uint64_t *words, struct session_error *error);
-
-#endif

@@ -5,8 +5,7 @@
  * (schemas/filter-language.md, "References"). The snapshot that counts is the one of each process
  * that is nearest to a time.
  */
-#ifndef MPROF_SESSION_FILTER_REFERENCES_H
-#define MPROF_SESSION_FILTER_REFERENCES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,5 +56,3 @@ uint8_t *references_by_row(struct session *session, int column, const struct fil
 bool references_keep(struct session *session, enum filter_step_kind way,
                      const struct filter_live *live, const struct row_set *of, struct row_set *set,
                      struct session_error *error);
-
-#endif

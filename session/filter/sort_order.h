@@ -3,8 +3,7 @@
  * Sorts allocations by a field, by their keys (sort_key.h). Nulls come last in both directions.
  * Equal rows keep the order of their ids.
  */
-#ifndef MPROF_SESSION_FILTER_SORT_ORDER_H
-#define MPROF_SESSION_FILTER_SORT_ORDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -93,5 +92,3 @@ bool sort_entries(struct sort_entry *entries, size_t count);
  */
 bool sort_entries_of(const struct session *session, struct sort_entry *entries, size_t count,
                      struct session_error *error);
-
-#endif

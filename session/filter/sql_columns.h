@@ -8,8 +8,7 @@
  * last moment, its peak, the selected process. `block` has the blocks that the filter may select,
  * with the columns that its steps use. Each step is one more expression.
  */
-#ifndef MPROF_SESSION_FILTER_SQL_COLUMNS_H
-#define MPROF_SESSION_FILTER_SQL_COLUMNS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -137,5 +136,3 @@ bool sql_put_moment(FILE *out, struct sql_use *use, const struct sql_dialect *di
 void sql_put_moment_text(FILE *out, const struct filter_value *value);
 /* Writes a text for a comment: in one line. */
 void sql_put_comment(FILE *out, const char *text);
-
-#endif

@@ -10,8 +10,7 @@
  * Within a saved filter columns count in its own text. A negative column there is one of the user's
  * text: that of a value. filter_place_error() makes the error for the user.
  */
-#ifndef MPROF_SESSION_FILTER_TREE_H
-#define MPROF_SESSION_FILTER_TREE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -336,5 +335,3 @@ enum { FILTER_PIPELINES_MAX = 1000 };
 /* Returns true if a pipeline, or one that it uses, tests or joins a field of allocations. */
 bool filter_mentions(const struct filter_pipeline *pipeline, enum filter_field field);
 const struct filter_pipeline *filter_graph_pipeline(const struct filter_graph *graph);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Warnings beside a result: a name in a filter that no allocation of the session has. */
-#ifndef MPROF_SESSION_FILTER_WARNING_H
-#define MPROF_SESSION_FILTER_WARNING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,5 +59,3 @@ void filter_warn_of_names(struct session *session, const struct filter_program *
  * errors. */
 void filter_place_warnings(const struct filter_origin *origin, size_t from,
                            struct filter_warnings *warnings);
-
-#endif

@@ -3,8 +3,7 @@
  * The table-valued functions graph(TEXT) and graph_warning(TEXT) as virtual tables of SQLite: they
  * run a filter graph on the session that is open as `main`. docs/session-schema.md describes them.
  */
-#ifndef MPROF_SESSION_SQLITE_GRAPH_TABLE_H
-#define MPROF_SESSION_SQLITE_GRAPH_TABLE_H
+#pragma once
 
 struct session;
 struct sqlite3; /* a connection */
@@ -12,5 +11,3 @@ struct sqlite3; /* a connection */
 /* Adds both functions to a connection. They ask `session`, which the program has opened and which
  * outlives the connection; NULL: they open the file of `main` themselves. Returns SQLite's code. */
 int graph_table_register(struct sqlite3 *database, struct session *session);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * Order of calls: big_rows_open(), big_rows_read() as often as wanted, big_rows_close().
  */
-#ifndef MPROF_SESSION_STORE_BIG_ROWS_H
-#define MPROF_SESSION_STORE_BIG_ROWS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -137,5 +136,3 @@ struct big_rows_leaf {
 bool big_rows_read(const struct big_rows *rows, struct big_rows_leaf *leaf, uint64_t id,
                    const int64_t numbers[BIG_ROW_NUMBERS], uint8_t *data, size_t length,
                    uint64_t *bytes);
-
-#endif

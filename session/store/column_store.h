@@ -8,8 +8,7 @@
  * reader of its own. Chunks of a finished session are read straight from its file (big_rows.h), and
  * where that is not possible through SQLite, one thread at a time.
  */
-#ifndef MPROF_SESSION_STORE_COLUMN_STORE_H
-#define MPROF_SESSION_STORE_COLUMN_STORE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -117,5 +116,3 @@ static inline struct column_entry *column_store_entry(const struct column_store 
 {
     return &store->entries[(size_t)chunk * COLUMN_TOTAL + column];
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Order of calls: database_open(), then database_each() and database_chunk() in any order,
  * database_close(). Read only. Except for database_chunk(), only one thread at a time may use it.
  */
-#ifndef MPROF_SESSION_STORE_DATABASE_H
-#define MPROF_SESSION_STORE_DATABASE_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stdatomic.h>
@@ -111,5 +110,3 @@ struct guard {
 int guard_open(struct guard *guard, sqlite3 *database, uint64_t file_size);
 /* Returns true if a table of the file is virtual, or has computed columns. */
 bool guard_is_virtual(const struct guard *guard, const char *table);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Fills struct session_error: one line that says what, where and what to do. */
-#ifndef MPROF_SESSION_STORE_ERROR_H
-#define MPROF_SESSION_STORE_ERROR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ bool session_fail_memory(struct session_error *error, const char *what);
 /* The same for functions that return a pointer. */
 #define session_fail_null(...) (session_fail(__VA_ARGS__), NULL)
 #define session_fail_memory_null(error, what) (session_fail_memory(error, what), NULL)
-
-#endif

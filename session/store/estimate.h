@@ -9,8 +9,7 @@
  *
  * An estimate does not change once it is made: any thread may use it.
  */
-#ifndef MPROF_SESSION_STORE_ESTIMATE_H
-#define MPROF_SESSION_STORE_ESTIMATE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -38,5 +37,3 @@ double estimate_weight(const struct estimate *estimate, uint64_t size);
 void estimate_chunk(const struct estimate *estimate, uint64_t first_row,
                     const struct column_view *size, struct estimate_rows *rows,
                     struct column_view *bytes, struct column_view *counts);
-
-#endif

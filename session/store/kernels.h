@@ -7,8 +7,7 @@
  * Bitmaps have the form of a row_set: a chunk has ROW_SET_WORDS words, bits beyond its last row are
  * 0.
  */
-#ifndef MPROF_SESSION_STORE_KERNELS_H
-#define MPROF_SESSION_STORE_KERNELS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,5 +75,3 @@ uint64_t kernel_sum_selected(const struct column_view *view, const uint64_t *wor
 
 /* Returns the number of set bits of `count` words. */
 uint64_t kernel_count(const uint64_t *words, size_t count);
-
-#endif

@@ -18,8 +18,7 @@
  * Arenas of threads grow in heaps of 64 MiB, at multiples of it (heap_info in malloc/arena.c). A
  * gap over the border of two may hold anything.
  */
-#ifndef MPROF_SESSION_STORE_MAPPED_H
-#define MPROF_SESSION_STORE_MAPPED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -99,5 +98,3 @@ static inline bool mapped_heaps_meet(uint64_t end, uint64_t start)
 {
     return (end - 1) >> MAPPED_HEAP_BITS != start >> MAPPED_HEAP_BITS;
 }
-
-#endif

@@ -6,8 +6,7 @@
  * Ids of these tables are dense (ingest numbers them 1, 2, 3, …). An id far beyond the number of
  * rows is damage, not a reason for a huge array. Unused ids have the name "?".
  */
-#ifndef MPROF_SESSION_STORE_NAMES_H
-#define MPROF_SESSION_STORE_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -98,5 +97,3 @@ bool names_id_bound(struct database *database, const char *table, uint32_t *coun
  * Returns false with `error` set. */
 bool names_id_check(const struct database *database, const char *table, int64_t id, uint32_t count,
                     struct session_error *error);
-
-#endif

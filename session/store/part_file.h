@@ -6,8 +6,7 @@
  * Order of calls: part_file_open(), part_file_put() for the allocations in their order,
  * part_file_finish(), part_file_close(). After a failure only part_file_close() is left.
  */
-#ifndef MPROF_SESSION_STORE_PART_FILE_H
-#define MPROF_SESSION_STORE_PART_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ bool part_file_put(struct part_file *file, uint64_t id, const uint64_t *values,
 bool part_file_finish(struct part_file *file, const char *graph, struct session_error *error);
 /* NULL is ignored. */
 void part_file_close(struct part_file *file);
-
-#endif

@@ -3,8 +3,7 @@
  * The processes of a session, and the selected one: every selection, peak and title counts only its
  * blocks. The ids of its blocks form one range.
  */
-#ifndef MPROF_SESSION_STORE_PROCESSES_H
-#define MPROF_SESSION_STORE_PROCESSES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,5 +69,3 @@ size_t collected_arenas_next_earlier(const struct collected_arenas *arenas, uint
 bool collected_arenas_read(struct session *session, struct collected_arenas *arenas,
                            struct session_error *error);
 void collected_arenas_free(struct collected_arenas *arenas);
-
-#endif

@@ -4,8 +4,7 @@
  * coloured it last. Chunk c has the words [c * ROW_SET_WORDS, (c + 1) * ROW_SET_WORDS). Bits beyond
  * the last row are 0.
  */
-#ifndef MPROF_SESSION_STORE_ROW_SET_H
-#define MPROF_SESSION_STORE_ROW_SET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -87,5 +86,3 @@ bool row_set_color(struct row_set *set, struct session_error *error);
  */
 bool row_set_combine(struct row_set *left, enum row_set_operation operation,
                      const struct row_set *right, struct session_error *error);
-
-#endif

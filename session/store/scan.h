@@ -12,8 +12,7 @@
  * begin a pass, and a pass must not begin another one. scan_cancel(), scan_cancelled() and
  * scan_progress() may be called from any thread.
  */
-#ifndef MPROF_SESSION_STORE_SCAN_H
-#define MPROF_SESSION_STORE_SCAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -168,5 +167,3 @@ void scan_progress(const struct session *session, uint32_t *done, uint32_t *tota
 void *large_memory(size_t size);
 /* Likewise, but all bytes are 0, and they begin anywhere. */
 void *large_zeroed(size_t size);
-
-#endif

@@ -5,8 +5,7 @@
  * other rooms: scan (passes over the allocations), estimate (of a sample) and live_list (blocks
  * live at a time, by address).
  */
-#ifndef MPROF_SESSION_STORE_SESSION_STATE_H
-#define MPROF_SESSION_STORE_SESSION_STATE_H
+#pragma once
 
 #include "session/session.h"
 #include "session/store/column_store.h"
@@ -91,5 +90,3 @@ struct session_allocation session_allocation_of(const struct session *session,
  * there are none. It stays until session_sample_close(). */
 struct session *session_sample(struct session *session);
 void session_sample_close(struct session *session);
-
-#endif

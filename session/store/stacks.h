@@ -6,8 +6,7 @@
  * first stacks_frames() reads all frames: a session may have millions and the first screen needs
  * none. stacks_close() ends it. Stack 0 means "no stack taken" and always exists.
  */
-#ifndef MPROF_SESSION_STORE_STACKS_H
-#define MPROF_SESSION_STORE_STACKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -161,5 +160,3 @@ const struct stack_frame *stacks_call_site(const struct stacks *stacks, uint64_t
  */
 size_t stacks_frames_of(struct stacks *stacks, uint32_t stack, const uint32_t **frames,
                         struct session_error *error);
-
-#endif

@@ -3,8 +3,7 @@
  * Answers questions about all allocations of the process heap from the sums that ingest has made,
  * without a look at the rows.
  */
-#ifndef MPROF_SESSION_STORE_SUMMARY_H
-#define MPROF_SESSION_STORE_SUMMARY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,5 +63,3 @@ void row_totals_merge(struct row_totals *all, const struct row_totals *other);
  * `type_member`. 0 for a type whose size or members are not known. The caller frees it. NULL with
  * `error` set. */
 uint64_t *type_padding_read(struct session *session, struct session_error *error);
-
-#endif

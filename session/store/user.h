@@ -4,8 +4,7 @@
  * the default settings the frame is what ingest stored, otherwise the frames of all stacks are
  * looked at.
  */
-#ifndef MPROF_SESSION_STORE_USER_H
-#define MPROF_SESSION_STORE_USER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,5 +78,3 @@ bool user_classes(struct session *session, const uint8_t **classes, struct sessi
 bool user_owners(struct session *session, const uint32_t **owners, struct session_error *error);
 
 void user_free(struct user *user);
-
-#endif

@@ -4,8 +4,7 @@
  * addressing (Knuth, TAOCP 3, 6.4, algorithm L). Finding may be done by several threads as long as
  * none adds.
  */
-#ifndef MPROF_SESSION_TABLE_CODE_MAP_H
-#define MPROF_SESSION_TABLE_CODE_MAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ uint32_t code_map_find(const struct code_map *map, struct code code);
  * there are `limit` codes already. */
 bool code_map_add(struct code_map *map, struct code code, size_t limit, uint32_t *number);
 void code_map_free(struct code_map *map);
-
-#endif

@@ -7,8 +7,7 @@
  * dimensions, one by stack and one by type. If there are few combinations of classes, each is a
  * cell of an array. Otherwise the classes are packed into a code, for a hash table.
  */
-#ifndef MPROF_SESSION_TABLE_GROUP_KEYS_H
-#define MPROF_SESSION_TABLE_GROUP_KEYS_H
+#pragma once
 
 #include "session/filter/field_names.h"
 #include "session/filter/program.h"
@@ -90,5 +89,3 @@ void group_keys_codes(const struct group_keys *keys, const struct group_key_view
 uint64_t group_keys_value_of_cell(const struct group_keys *keys, size_t dimension, uint64_t cell);
 uint64_t group_keys_value_of_code(const struct group_keys *keys, size_t dimension,
                                   struct code code);
-
-#endif

@@ -8,8 +8,7 @@
  * free_stack, thread, process and arena are compared by id, so that two threads of one name are two
  * groups.
  */
-#ifndef MPROF_SESSION_TABLE_GROUP_SET_H
-#define MPROF_SESSION_TABLE_GROUP_SET_H
+#pragma once
 
 #include "session/filter/program.h"
 #include "session/filter/tree.h"
@@ -85,5 +84,3 @@ bool group_scalar(struct session_group_set *set, const struct filter_step *step,
 /* Returns the colour steps that the groups and their rows know. */
 const struct filter_colors *group_colors(const struct session_group_set *set);
 struct session *group_session(const struct session_group_set *set);
-
-#endif

@@ -5,8 +5,7 @@
  * A set finds its sums, order, values and peaks when somebody first asks for them, and each of
  * these needs the groups that the join has made. So its files call each other in a circle.
  */
-#ifndef MPROF_SESSION_TABLE_GROUP_STATE_H
-#define MPROF_SESSION_TABLE_GROUP_STATE_H
+#pragma once
 
 #include "session/store/scan.h"
 #include "session/table/code_map.h"
@@ -153,5 +152,3 @@ struct session_group_key group_key(const struct session_group_set *set, uint32_t
                                    size_t part);
 /* Writes the path of a fold's group, as session_group_key_text() does. */
 size_t group_path_text(const struct session_group_set *set, uint32_t group, char *out, size_t size);
-
-#endif

@@ -4,8 +4,7 @@
  * stack are: the type by its name, the stack by the names of its functions and modules. Addresses,
  * ids and times of two runs have nothing in common.
  */
-#ifndef MPROF_SESSION_TABLE_MATCH_H
-#define MPROF_SESSION_TABLE_MATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ struct match_part {
  */
 bool match_rows(struct match_part *left, size_t left_count, const struct match_part *right,
                 size_t right_count, struct session_error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* New files: drafts of any, and sessions of some allocations. */
-#ifndef MPROF_SESSION_TABLE_PART_H
-#define MPROF_SESSION_TABLE_PART_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -31,5 +30,3 @@ bool draft_end(struct draft *draft, bool keep, struct session_error *error);
  */
 bool part_write(struct session *session, const struct row_set *set, const char *graph,
                 const char *path, struct session_error *error);
-
-#endif

@@ -16,8 +16,7 @@
  *
  * In one nanosecond frees come before allocations, because "live at t" means alloc <= t < free.
  */
-#ifndef MPROF_SESSION_TABLE_PEAKS_H
-#define MPROF_SESSION_TABLE_PEAKS_H
+#pragma once
 
 #include "session/store/session_state.h"
 #include "session/table/time_buckets.h"
@@ -50,5 +49,3 @@ size_t peak_buckets(const struct session *session, const struct row_set *rows);
 bool peak_of_rows(struct session *session, const struct row_set *rows,
                   const struct time_buckets *time, const struct peak_sum *sums, struct peak *peak,
                   struct session_error *error);
-
-#endif

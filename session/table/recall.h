@@ -4,8 +4,7 @@
  * filter again for each of its tables, and the browser for each finding. A session keeps the sets
  * that were used last, in bounded memory.
  */
-#ifndef MPROF_SESSION_TABLE_RECALL_H
-#define MPROF_SESSION_TABLE_RECALL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ extern size_t recall_bytes_most;
 /* Returns how many sets the session remembers. */
 size_t recall_count(const struct session *session);
 void recall_free(struct session *session);
-
-#endif

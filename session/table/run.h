@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Runs a parsed graph on a session: first the sets, then each step. */
-#ifndef MPROF_SESSION_TABLE_RUN_H
-#define MPROF_SESSION_TABLE_RUN_H
+#pragma once
 
 #include "session/filter/program.h"
 #include "session/filter/tree.h"
@@ -57,5 +56,3 @@ bool run_graph(struct session *session, const struct filter_graph *graph,
 void run_result_free(struct run_result *result);
 /* Returns the number of rows of a side. */
 uint64_t run_side_rows(const struct run_side *side);
-
-#endif

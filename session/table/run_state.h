@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The state of a run, which run.c, sides.c, recall.c and write.c share. */
-#ifndef MPROF_SESSION_TABLE_RUN_STATE_H
-#define MPROF_SESSION_TABLE_RUN_STATE_H
+#pragma once
 
 #include "session/table/recall.h"
 #include "session/table/run.h"
@@ -72,5 +71,3 @@ bool run_write(struct run *run, const struct filter_step *step, struct run_rows 
 
 /* Keeps the rows of `set` for which the program holds. */
 bool run_keep_where(struct run *run, const struct filter_program *program, struct row_set *set);
-
-#endif

@@ -3,8 +3,7 @@
  * Estimates what a filter selects from the sample of rows that ingest has stored
  * (schemas/columns.md, "The sample").
  */
-#ifndef MPROF_SESSION_TABLE_SAMPLE_ESTIMATE_H
-#define MPROF_SESSION_TABLE_SAMPLE_ESTIMATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ struct selection_estimate {
 bool selection_estimate(struct session *session, const char *text,
                         struct selection_estimate *estimate, bool *known,
                         struct session_error *error);
-
-#endif

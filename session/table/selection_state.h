@@ -3,8 +3,7 @@
  * The state of a selection; private to the session library. Everything except the set itself is
  * computed at its first use and kept, because many key presses ask for the same.
  */
-#ifndef MPROF_SESSION_TABLE_SELECTION_STATE_H
-#define MPROF_SESSION_TABLE_SELECTION_STATE_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -156,5 +155,3 @@ bool screen_pass_knows(const struct selection *selection, const struct session_t
 
 /* The most events that selection_events() has in memory, at least 1. Tests make it small. */
 extern size_t selection_events_at_once;
-
-#endif

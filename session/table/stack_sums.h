@@ -9,8 +9,7 @@
  * stack_rows_look(), for each of its batches stack_tables_add(); for each thread
  * stack_tables_empty(); stack_summing_close().
  */
-#ifndef MPROF_SESSION_TABLE_STACK_SUMS_H
-#define MPROF_SESSION_TABLE_STACK_SUMS_H
+#pragma once
 
 #include <pthread.h>
 
@@ -69,5 +68,3 @@ void stack_tables_empty(struct stack_tables *tables);
 
 /* Finds selection->stack_sums by a pass of its own. Returns false with `error` set. */
 bool selection_sum_stacks(struct selection *selection, struct session_error *error);
-
-#endif

@@ -7,8 +7,7 @@
  * The sums of a group are a record of 64-bit words. It has only the parts that are asked for: with
  * many groups a pass takes as long as the cache misses of its records.
  */
-#ifndef MPROF_SESSION_TABLE_SUMS_H
-#define MPROF_SESSION_TABLE_SUMS_H
+#pragma once
 
 #include "session/table/group_keys.h"
 
@@ -96,5 +95,3 @@ static inline uint64_t sums_lifetime(const uint64_t *lifetimes)
 {
     return lifetimes[1] != 0 ? UINT64_MAX : lifetimes[0];
 }
-
-#endif

@@ -5,8 +5,7 @@
  * nearly all events would share few of them. The borders of parts are exact; those of buckets lie
  * anywhere near the right place, but always at the same one.
  */
-#ifndef MPROF_SESSION_TABLE_TIME_BUCKETS_H
-#define MPROF_SESSION_TABLE_TIME_BUCKETS_H
+#pragma once
 
 #include "session/session.h"
 #include "session/store/row_set.h"
@@ -99,5 +98,3 @@ static inline struct time_bucket time_buckets_find(const struct time_buckets *bu
     return (struct time_bucket){(uint32_t)part,
                                 cell.first + (uint32_t)(inside << bits >> 1 >> cell.shift)};
 }
-
-#endif

@@ -5,8 +5,7 @@
  * the next one from it, so a step through time sorts only the new blocks. Millions of blocks may be
  * live, so a block takes 16 bytes.
  */
-#ifndef MPROF_SESSION_TIME_LIVE_LIST_H
-#define MPROF_SESSION_TIME_LIVE_LIST_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ uint64_t live_list_reach(const struct live_list *list, size_t i);
 
 /* Returns the position of the first block that ends above `address`: no earlier block does. */
 size_t live_list_find(const struct live_list *list, uint64_t address);
-
-#endif

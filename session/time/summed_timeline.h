@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Timelines of all allocations, from the sums that ingest has made (summary/slots.h). */
-#ifndef MPROF_SESSION_TIME_SUMMED_TIMELINE_H
-#define MPROF_SESSION_TIME_SUMMED_TIMELINE_H
+#pragma once
 
 #include "session/table/selection_state.h"
 
@@ -24,5 +23,3 @@ struct timeline_start {
  * or 0. Returns false with `error` set. */
 bool summed_start(struct selection *selection, const struct color_map *map, uint64_t from_ns,
                   struct timeline_start *start, struct session_error *error);
-
-#endif

@@ -7,8 +7,7 @@
  * these among them. `cursor` says how far the path of a row has been followed: to the children of
  * the deepest node that was made.
  */
-#ifndef MPROF_SESSION_TREE_TREE_STATE_H
-#define MPROF_SESSION_TREE_TREE_STATE_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -112,5 +111,3 @@ typedef void tree_part_work(void *context, size_t thread, uint32_t first, uint32
  * `error` set if the question is cancelled. */
 bool tree_each_part(const struct session_tree *tree, uint32_t count, tree_part_work *work,
                     void *context, struct session_error *error);
-
-#endif

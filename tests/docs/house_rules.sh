@@ -99,13 +99,8 @@ silent=$(sources '*.c' '*.h' | grep -v '^tests/.*programs/' | xargs awk 'FNR == 
     while read -r file; do [ "$file" != "${file%.c}" ] && [ -e "${file%.c}.h" ] || echo "$file"; done)
 [ -z "$silent" ] || complain "each file says what it is" "$silent"
 
-guards=$(sources '*.h' | grep -vE '^(tests|docs)/|^capture/(cxx/|mprof\.h)' | xargs awk '/^#ifndef/ {
-    guard = "MPROF_" toupper(FILENAME)
-    gsub(/[\/.]/, "_", guard)
-    if ($2 != guard) print FILENAME ": " guard
-    nextfile
-}')
-[ -z "$guards" ] || complain "the guard of a header is its path" "$guards"
+twice=$(sources '*.h' | grep -vE '^(tests|docs)/|^capture/(cxx/|mprof\.h)' | xargs grep -LE '^#pragma once$|^#define MPROF_[A-Z0-9_]+_H$')
+[ -z "$twice" ] || complain "a header can be included twice: #pragma once" "$twice"
 
 # A statement that is built of pieces while the program runs has a conversion of printf().
 shredded=$(sources 'ingest/*.c' 'session/*.c' 'report/*.c' | xargs awk '

@@ -5,8 +5,7 @@
  * Call browser_new(), then browser_event() for each event and browser_render() to show the screen,
  * until browser_finished(); then browser_free().
  */
-#ifndef MPROF_TUI_BROWSER_BROWSER_H
-#define MPROF_TUI_BROWSER_BROWSER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -57,5 +56,3 @@ bool browser_takes_redraw(struct browser *browser);
 char *browser_takes_copy(struct browser *browser);
 /* Returns the name of the n-th view that exists, NULL after the last. */
 const char *browser_view_name(int n);
-
-#endif

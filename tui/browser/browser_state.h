@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The state of the browser, shared by its files. */
-#ifndef MPROF_TUI_BROWSER_BROWSER_STATE_H
-#define MPROF_TUI_BROWSER_BROWSER_STATE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -142,5 +141,3 @@ enum action frame_hint_at(const struct browser *browser, int x);
 #define FRAME_HINT_FAINT 3
 /* The first column of the filter's text. */
 #define FRAME_FILTER_COLUMN 3
-
-#endif

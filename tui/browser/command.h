@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The commands typed after a colon. */
-#ifndef MPROF_TUI_BROWSER_COMMAND_H
-#define MPROF_TUI_BROWSER_COMMAND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ void command_run(struct browser *browser, const char *line);
 void save_session_look(struct browser *browser);
 /* Gives it up. Returns false if none is being written. */
 bool save_session_give_up(struct browser *browser);
-
-#endif

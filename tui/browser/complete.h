@@ -3,8 +3,7 @@
  * Completion of what is typed in a prompt. Tab puts in the only word that fits, or what all that
  * fit have in common; Tab again goes through them.
  */
-#ifndef MPROF_TUI_BROWSER_COMPLETE_H
-#define MPROF_TUI_BROWSER_COMPLETE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ void complete(struct browser *browser);
 void completion_clear(struct completion *completion);
 /* Draws the words in one row. */
 void completion_render(const struct completion *completion, const struct area *row);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The help screen, which scrolls, searches, and which any other key closes; and the man page. */
-#ifndef MPROF_TUI_BROWSER_HELP_H
-#define MPROF_TUI_BROWSER_HELP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ void help_render(const struct browser *browser, const struct area *area);
 
 /* Writes the man page from the tables of options, keys, commands and filters. */
 void manual_page(FILE *out); /* in man(7) macros */
-
-#endif

@@ -18,8 +18,7 @@
  * Each command is complete, with all data loaded, before the next one is read. A script that dumps
  * nothing dumps the screen once at its end.
  */
-#ifndef MPROF_TUI_BROWSER_SCRIPT_H
-#define MPROF_TUI_BROWSER_SCRIPT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ bool script_size(const char *text, int *width, int *height);
  */
 bool script_run(FILE *script, const char *name, struct browser *browser, struct grid *grid,
                 FILE *out, char *error, size_t error_size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The options of mprof-tui for saved filters and settings, which need no terminal. */
-#ifndef MPROF_TUI_BROWSER_STORED_H
-#define MPROF_TUI_BROWSER_STORED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -29,5 +28,3 @@ enum stored_graphs_task {
  */
 bool stored_graphs_run(struct session *session, enum stored_graphs_task task, const char *name,
                        FILE *out, char note[1024], struct session_error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The user's files: the configuration, and what the browser leaves behind from one run to the next.
  */
-#ifndef MPROF_TUI_BROWSER_USER_FILES_H
-#define MPROF_TUI_BROWSER_USER_FILES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -105,5 +104,3 @@ void kept_state_clear(struct kept_state *state);
 void kept_state_apply(const struct kept_state *state, struct browser *browser);
 /* Writes the browser's state. Returns false with one line in `note` if that is impossible. */
 bool kept_state_write(const struct browser *browser, char note[KEPT_STATE_NOTE]);
-
-#endif

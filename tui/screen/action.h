@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The actions that a user asks for, independent of keys, and the views that they are for. */
-#ifndef MPROF_TUI_SCREEN_ACTION_H
-#define MPROF_TUI_SCREEN_ACTION_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -162,5 +161,3 @@ struct view_input {
     const char *text; /* ACTION_SEARCH, _GOTO, _RANGE, _ANSWER: the typed text */
     bool more;        /* another action waits: data that is only shown can load later */
 };
-
-#endif

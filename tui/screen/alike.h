@@ -3,8 +3,7 @@
  * Tells names apart that look alike on the screen: functions with one short name, names that differ
  * only where they are cut, and functions of one name in several files or modules.
  */
-#ifndef MPROF_TUI_SCREEN_ALIKE_H
-#define MPROF_TUI_SCREEN_ALIKE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -44,5 +43,3 @@ char *alike_difference(const struct alike_name *names, size_t count, size_t at,
  */
 void alike_rewrite(const struct area *area, const struct alike_field *fields, size_t count,
                    struct alike_name (*name)(void *context, size_t row), void *context);
-
-#endif

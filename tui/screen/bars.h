@@ -4,8 +4,7 @@
  * foreground and background give eight levels in each row. If more than two layers meet in a cell,
  * it shows the two with the largest shares.
  */
-#ifndef MPROF_TUI_SCREEN_BARS_H
-#define MPROF_TUI_SCREEN_BARS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -43,5 +42,3 @@ void bars_spark(char *out, size_t size, const uint64_t *values, size_t count);
  * written in binary units: up to seven steps of a size are round in these, too. */
 uint64_t bars_nice_size(uint64_t value);
 uint64_t bars_nice_count(uint64_t value);
-
-#endif

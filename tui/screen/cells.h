@@ -13,8 +13,7 @@
  * Colours are the 256 of xterm; CELL_DEFAULT is the terminal's own. The grid knows how many colours
  * the terminal can show, so that views can use patterns instead.
  */
-#ifndef MPROF_TUI_SCREEN_CELLS_H
-#define MPROF_TUI_SCREEN_CELLS_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -129,5 +128,3 @@ bool glyph_steers(uint32_t glyph);
 /* Returns a copy with each byte that is not text or could steer a terminal as \xHH; line ends and
  * tabs stay. The caller frees it. NULL if memory is exhausted. */
 char *text_clean_lines(const char *text);
-
-#endif

@@ -3,8 +3,7 @@
  * Formats numbers for people. Each function writes into `out` (at least FORMAT_SIZE bytes) and
  * returns it, so that a call can be an argument.
  */
-#ifndef MPROF_TUI_SCREEN_FORMAT_H
-#define MPROF_TUI_SCREEN_FORMAT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ char *format_filter_time(char *out, uint64_t ns);
 bool parse_time(const char *text, uint64_t *ns);
 /* Reads a hexadecimal address with or without "0x". False for anything else. */
 bool parse_address(const char *text, uint64_t *address);
-
-#endif

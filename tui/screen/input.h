@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The events that come from the user or from a script, and sequences of xterm that terminals take
  * and give. */
-#ifndef MPROF_TUI_SCREEN_INPUT_H
-#define MPROF_TUI_SCREEN_INPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -95,5 +94,3 @@ bool mouse_report_read(struct mouse_state *mouse, const char *report, int64_t no
  * too long; nothing is written then.
  */
 bool clipboard_write(FILE *out, const char *text);
-
-#endif

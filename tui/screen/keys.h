@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Keys, their names and the actions that they ask for. */
-#ifndef MPROF_TUI_SCREEN_KEYS_H
-#define MPROF_TUI_SCREEN_KEYS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -96,5 +95,3 @@ bool user_keys_bind(const struct user_key *key);
 void user_keys_clear(void);
 /* Returns the n-th one in the order in which they were bound, NULL after the last. */
 const struct user_key *user_keys_at(size_t n);
-
-#endif

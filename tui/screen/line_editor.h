@@ -3,8 +3,7 @@
  * Edits one line of text: keys in, cells out. Positions count code points from 0. The filter,
  * searches, commands and addresses each use one, with its own history.
  */
-#ifndef MPROF_TUI_SCREEN_LINE_EDITOR_H
-#define MPROF_TUI_SCREEN_LINE_EDITOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,5 +64,3 @@ bool editor_words(const char *editor, const char *path, uint32_t line, char **wo
 /* Runs the editor and waits for its end. Returns false with one line in `error`. The terminal must
  * be free for it. */
 bool editor_run(const char *path, uint32_t line, char *error, size_t error_size);
-
-#endif

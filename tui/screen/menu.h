@@ -3,8 +3,7 @@
  * A menu in a box over the view. Up and Down move, Enter or the item's key chooses, Esc closes.
  * The caller owns the items.
  */
-#ifndef MPROF_TUI_SCREEN_MENU_H
-#define MPROF_TUI_SCREEN_MENU_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ enum menu_answer menu_key(struct menu *menu, const struct menu_place *place, uin
 /* Chooses the item at a position of the area; closes the menu by a click outside of it. */
 enum menu_answer menu_click(struct menu *menu, const struct menu_place *place, int x, int y);
 void menu_render(const struct menu *menu, const struct area *area);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Fits the short names of functions and types (schemas/code/short_name.h) into columns. */
-#ifndef MPROF_TUI_SCREEN_NAME_FIT_H
-#define MPROF_TUI_SCREEN_NAME_FIT_H
+#pragma once
 
 #include "schemas/code/short_name.h"
 
@@ -15,5 +14,3 @@
 char *short_name_fit(char *out, size_t size, const char *name, int width);
 /* Does the same for a name that is in its short form. */
 char *short_name_fit_again(char *out, size_t size, const char *name, int width);
-
-#endif

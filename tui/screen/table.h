@@ -11,8 +11,7 @@
  *
  * A row has a key, so that the same thing stays selected when rows are sorted, filtered or renewed.
  */
-#ifndef MPROF_TUI_SCREEN_TABLE_H
-#define MPROF_TUI_SCREEN_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -168,5 +167,3 @@ void table_write(const struct table_source *source, FILE *out, enum table_format
 void table_cell_signed(struct table_cell *cell, int64_t value);
 /* Writes one row as "TITLE  TEXT" lines, for `y`. */
 void table_copy(const struct table_source *source, size_t row, FILE *out);
-
-#endif

@@ -5,8 +5,7 @@
  * It restores the terminal's modes and screen on terminal_close(), when a signal ends the program,
  * and around Ctrl-Z.
  */
-#ifndef MPROF_TUI_SCREEN_TERMINAL_H
-#define MPROF_TUI_SCREEN_TERMINAL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -47,5 +46,3 @@ bool terminal_pending(const struct terminal *terminal);
  * then (-1: there is none). Returns false if there will be no more events (the terminal is gone).
  */
 bool terminal_wait(struct terminal *terminal, int milliseconds, int counter, struct event *event);
-
-#endif

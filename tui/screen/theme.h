@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Themes, and the colours of categories. */
-#ifndef MPROF_TUI_SCREEN_THEME_H
-#define MPROF_TUI_SCREEN_THEME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -129,5 +128,3 @@ size_t category_colors_slot(const struct category_colors *colors, unsigned kind,
 uint32_t xterm_color(int color);
 /* Returns the nearest of the first `count` colours. */
 int xterm_nearest(int color, int count);
-
-#endif

@@ -9,8 +9,7 @@
  * The functions after render() are about what the view shows. They ask no question of the engine:
  * they use the data that have come. NULL: the view has none.
  */
-#ifndef MPROF_TUI_VIEW_VIEW_H
-#define MPROF_TUI_VIEW_VIEW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,5 +70,3 @@ struct view_ops {
 extern const struct view_ops overview_view, timeline_view, memory_view, tree_view, functions_view,
     types_view, leaks_view, allocations_view, sizes_view, rss_view, retained_view, lifetimes_view,
     threads_view, arenas_view, source_view, diff_view, graphs_view, sql_view, detail_view;
-
-#endif

@@ -30,8 +30,7 @@
  * entry/confine.c does about filters, and the tests recorder_confined, recorder_sandbox and
  * test_seccomp.
  */
-#ifndef MPROF_CAPTURE_OS_SECCOMP_SECCOMP_H
-#define MPROF_CAPTURE_OS_SECCOMP_SECCOMP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -113,5 +112,3 @@ size_t required_calls_forbidden(char *text, bool *possible);
  */
 struct sock_filter;
 uint32_t seccomp_evaluate(const struct sock_filter *code, uint32_t count, const uint32_t *data);
-
-#endif

@@ -4,8 +4,7 @@
  * No function follows a chain of entries without a limit, because damaged entries may form a
  * circle.
  */
-#ifndef MPROF_INGEST_TYPES_DWARF_ENTRIES_H
-#define MPROF_INGEST_TYPES_DWARF_ENTRIES_H
+#pragma once
 
 #include "ingest/types/dwarf/index.h"
 
@@ -114,5 +113,3 @@ enum types_fit {
 /* Compares the type with a block of `size` bytes. */
 enum types_fit types_fit(struct types_index *index, const struct types_type *type, uint64_t size,
                          int64_t offset);
-
-#endif

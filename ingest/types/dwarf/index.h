@@ -4,8 +4,7 @@
  * scope, so names can be qualified, and types found by name or by size. The first question about a
  * unit reads it.
  */
-#ifndef MPROF_INGEST_TYPES_DWARF_INDEX_H
-#define MPROF_INGEST_TYPES_DWARF_INDEX_H
+#pragma once
 
 #include <elfutils/libdw.h>
 
@@ -97,5 +96,3 @@ bool types_index_is_head(struct types_index *index, Dwarf_Die *record);
 /* Returns NULL if memory is exhausted. */
 struct types_aliases *types_aliases_new(void);
 void types_aliases_free(struct types_aliases *aliases);
-
-#endif

@@ -6,8 +6,7 @@
  * Places on the stack are counted from the canonical frame address (DWARF 5, section 6.4), which
  * does not move while the function runs. types_locals_frame() relates it to rsp and rbp.
  */
-#ifndef MPROF_INGEST_TYPES_DWARF_LOCALS_H
-#define MPROF_INGEST_TYPES_DWARF_LOCALS_H
+#pragma once
 
 #include "ingest/types/dwarf/entries.h"
 
@@ -58,5 +57,3 @@ void types_globals_free(struct types_globals *globals);
 /* Finds the variable that covers `address`, and the offset into it. Returns false if none does. */
 bool types_globals_find(struct types_globals *globals, struct types_index *index, uint64_t address,
                         Dwarf_Die *variable, uint64_t *offset);
-
-#endif

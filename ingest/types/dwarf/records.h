@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The records that answers named, kept so that their members can be listed later with their places
  * and the gaps between them. */
-#ifndef MPROF_INGEST_TYPES_DWARF_RECORDS_H
-#define MPROF_INGEST_TYPES_DWARF_RECORDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -107,5 +106,3 @@ enum types_rule {
     TYPES_RULE_SOURCE,      /* a cast, sizeof or new on the source line */
     TYPES_RULE_STATED       /* the compiler's statement at the call */
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The general registers of x86-64, by the numbers that instructions encode. */
-#ifndef MPROF_INGEST_TYPES_DWARF_REGISTERS_H
-#define MPROF_INGEST_TYPES_DWARF_REGISTERS_H
+#pragma once
 
 enum {
     REGISTER_RAX = 0,
@@ -20,5 +19,3 @@ enum {
     REGISTER_RIP = 16,
     REGISTER_NONE = 255
 };
-
-#endif

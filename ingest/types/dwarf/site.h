@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* One machine frame of an allocation's stack, with everything that the type rules ask about it. */
-#ifndef MPROF_INGEST_TYPES_DWARF_SITE_H
-#define MPROF_INGEST_TYPES_DWARF_SITE_H
+#pragma once
 
 #include "ingest/types/dwarf/entries.h"
 #include "ingest/types/dwarf/locals.h"
@@ -35,5 +34,3 @@ struct types_site {
     size_t entry_count;
     size_t level; /* the one of those frames whose variables and text are examined */
 };
-
-#endif

@@ -6,8 +6,7 @@
  * "vector<unsigned long, std::allocator<unsigned long> >". Both become "std::vector<unsigned long>"
  * here (with the namespace in front, which the caller gives).
  */
-#ifndef MPROF_INGEST_TYPES_DWARF_SPELLING_H
-#define MPROF_INGEST_TYPES_DWARF_SPELLING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ bool types_spelling_is_inline_space(const char *name, size_t length);
 /* Returns the part of `name` after its last "::" outside template arguments and parentheses.
  * `*length` is its length without template arguments. */
 const char *types_spelling_last_part(const char *name, size_t *length);
-
-#endif

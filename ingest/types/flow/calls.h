@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Facts about the function that a site calls, and about the arguments of one that is called or was
  * inlined. */
-#ifndef MPROF_INGEST_TYPES_FLOW_CALLS_H
-#define MPROF_INGEST_TYPES_FLOW_CALLS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -67,5 +66,3 @@ bool types_is_class_operator_new(const char *function);
 bool types_is_class_operator_new_larger(const char *function);
 /* Returns true if it is an operator for arrays, global or of a class. */
 bool types_is_operator_new_array(const char *function);
-
-#endif

@@ -4,8 +4,7 @@
  * lea, add, sub, push and pop, the targets of branches, and for all other instructions the general
  * registers that they may write. Zydis decodes; nothing else in mprof knows it.
  */
-#ifndef MPROF_INGEST_TYPES_FLOW_DECODE_H
-#define MPROF_INGEST_TYPES_FLOW_DECODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ bool types_decode(const uint8_t *bytes, size_t size, uint64_t address,
 /* Does the same, faster, but leaves `width`, `writes`, `to` and `from` empty. */
 bool types_decode_branch(const uint8_t *bytes, size_t size, uint64_t address,
                          struct decode_instruction *instruction);
-
-#endif

@@ -14,8 +14,7 @@
  * leads to one class and another path to another class. So each piece of evidence tells on which
  * paths it was met.
  */
-#ifndef MPROF_INGEST_TYPES_FLOW_FLOW_H
-#define MPROF_INGEST_TYPES_FLOW_FLOW_H
+#pragma once
 
 #include "ingest/types/dwarf/site.h"
 #include "ingest/types/flow/flow_state.h"
@@ -84,5 +83,3 @@ typedef void types_flow_look(void *context, const struct types_flow_state *state
                              const struct types_place_types *places);
 /* Calls `look`, unless the code is not known. Returns false if memory is exhausted. */
 bool types_flow_before_call(const struct types_site *site, types_flow_look *look, void *context);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The contents of registers and stack slots at one point of a function (flow.h). */
-#ifndef MPROF_INGEST_TYPES_FLOW_FLOW_STATE_H
-#define MPROF_INGEST_TYPES_FLOW_FLOW_STATE_H
+#pragma once
 
 #include "ingest/types/dwarf/locals.h"
 #include "ingest/types/dwarf/site.h"
@@ -128,5 +127,3 @@ bool types_function_scan(struct types_function *function, const uint8_t *code, u
 
 /* Returns true if a jump before the end of the scan leads to `address`. */
 bool types_function_is_target(const struct types_function *function, uint64_t address);
-
-#endif

@@ -8,8 +8,7 @@
  * functions remain as symbols at one address, or as functions that only jump to the kept one.
  * Functions that were inlined before leave no such trace.
  */
-#ifndef MPROF_INGEST_TYPES_FLOW_FOLDED_H
-#define MPROF_INGEST_TYPES_FLOW_FOLDED_H
+#pragma once
 
 #include <stdint.h>
 
@@ -46,5 +45,3 @@ void types_data_symbols_free(struct types_data_symbols *objects);
 /* Returns the linker's name of the object that covers the ELF address. NULL: there is none, or
  * `objects` is NULL. */
 const char *types_data_symbols_find(struct types_data_symbols *objects, uint64_t address);
-
-#endif

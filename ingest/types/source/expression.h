@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Finds the types of names and simple expressions in source text, at a site of a program. */
-#ifndef MPROF_INGEST_TYPES_SOURCE_EXPRESSION_H
-#define MPROF_INGEST_TYPES_SOURCE_EXPRESSION_H
+#pragma once
 
 #include "ingest/types/dwarf/site.h"
 
@@ -17,5 +16,3 @@ bool types_expression_name(const struct types_site *site, const char *text, size
  * site. */
 bool types_expression_value(const struct types_site *site, const char *text, size_t length,
                             struct types_type *type);
-
-#endif

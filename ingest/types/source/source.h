@@ -6,8 +6,7 @@
  *
  * The text is used only if the file can be read and is not newer than the program.
  */
-#ifndef MPROF_INGEST_TYPES_SOURCE_SOURCE_H
-#define MPROF_INGEST_TYPES_SOURCE_SOURCE_H
+#pragma once
 
 #include "ingest/types/dwarf/entries.h"
 #include "ingest/types/dwarf/records.h"
@@ -70,5 +69,3 @@ bool types_source_bytes(const struct types_site *site, uint64_t size, int64_t of
  */
 bool types_source_pool(const struct types_site *site, uint64_t size, int64_t offset,
                        struct types_choice *choice);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads the statement at a line of a source file as one line of text, without comments and strings,
  * and with single blanks. */
-#ifndef MPROF_INGEST_TYPES_SOURCE_SOURCE_STATEMENT_H
-#define MPROF_INGEST_TYPES_SOURCE_SOURCE_STATEMENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -87,5 +86,3 @@ bool types_statement_facts_find(const struct types_site *site, enum types_fact_k
 bool types_statement_facts_keep(const struct types_site *site, enum types_fact_kind kind,
                                 const char *text, size_t length, bool found,
                                 const struct types_type *type);
-
-#endif

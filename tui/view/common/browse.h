@@ -4,8 +4,7 @@
  * the current moment and function. Views also use it to ask the browser for something (another
  * filter, another view, a message).
  */
-#ifndef MPROF_TUI_VIEW_COMMON_BROWSE_H
-#define MPROF_TUI_VIEW_COMMON_BROWSE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -204,5 +203,3 @@ void browse_complain(struct browse *browse, const char *format, ...)
 char *filter_quote(char *out, size_t size, const char *name);
 /* Returns it for any length, malloc()ed, NULL if memory is exhausted. */
 char *filter_quoted(const char *name);
-
-#endif

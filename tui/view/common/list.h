@@ -4,8 +4,7 @@
  * and describes its columns; the list loads, sorts and shows the rows, which are structs of the
  * kind's own.
  */
-#ifndef MPROF_TUI_VIEW_COMMON_LIST_H
-#define MPROF_TUI_VIEW_COMMON_LIST_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -142,5 +141,3 @@ struct alike_name list_legend_name(void *context, size_t entry);
  * otherwise why there are none.
  */
 void list_render_empty(const struct browse *browse, const struct area *area, int y, bool known);
-
-#endif

@@ -6,8 +6,7 @@
  * it wants: load_get() returns them as soon as they are there. Until then the view shows that it
  * has none. A newer request cancels an older one of the same load.
  */
-#ifndef MPROF_TUI_VIEW_COMMON_LOAD_H
-#define MPROF_TUI_VIEW_COMMON_LOAD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -88,5 +87,3 @@ void load_let_go(void *data);
 void loader_sweep(struct loader *loader);
 /* Returns how far the loads are that wait, in percent; -1: none waits. */
 int loader_progress(const struct loader *loader);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Facts about moments, asked for in the background: what grew between two, and the one with most
  * holes. */
-#ifndef MPROF_TUI_VIEW_COMMON_MOMENTS_H
-#define MPROF_TUI_VIEW_COMMON_MOMENTS_H
+#pragma once
 
 #include "session/holes.h"
 #include "session/time.h"
@@ -65,5 +64,3 @@ bool worst_holes_get(struct browse *browse, uint64_t *ns, const struct session_u
 bool worst_holes_prevail(const struct session_use *use);
 /* Gives up the question that is being answered. The next call asks it again. */
 void worst_holes_leave(struct browse *browse);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The steps of a filter that name one thing: a function, an allocation, a line, an entry of a
  * legend. */
-#ifndef MPROF_TUI_VIEW_COMMON_OFFERS_H
-#define MPROF_TUI_VIEW_COMMON_OFFERS_H
+#pragma once
 
 #include "session/stacks.h"
 #include "tui/view/view.h"
@@ -70,5 +69,3 @@ size_t offer_source(const char *path, uint32_t line, const char *test, struct vi
  * of a colouring. Says why if there is no such filter. */
 void legend_follow(struct browse *browse, const struct session_legend *legend, const char *field,
                    size_t entry);
-
-#endif

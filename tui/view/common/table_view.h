@@ -4,8 +4,7 @@
  * list, too. A view of this kind describes its lists, its lines and what is its own; the rest is
  * here: loading, focus, mouse, search, order, drawing, `l`, `w`, `x`, `y` and `:w`.
  */
-#ifndef MPROF_TUI_VIEW_COMMON_TABLE_VIEW_H
-#define MPROF_TUI_VIEW_COMMON_TABLE_VIEW_H
+#pragma once
 
 #include "tui/view/common/list.h"
 #include "tui/view/view.h"
@@ -84,5 +83,3 @@ struct breakdown_row {
 extern const struct list_kind breakdown_by_type, breakdown_by_user, breakdown_by_owner;
 /* Returns how many rows there are, with those that are left out. */
 size_t breakdown_count(const struct list *list);
-
-#endif

@@ -4,8 +4,7 @@
  * same if they have the same name: a type, a function, or a path of functions. Rows of the same
  * name are one row, also within one session.
  */
-#ifndef MPROF_TUI_VIEW_DIFF_COMPARE_H
-#define MPROF_TUI_VIEW_DIFF_COMPARE_H
+#pragma once
 
 #include "session/same_modules.h"
 #include "session/session.h"
@@ -59,5 +58,3 @@ struct counted_times {
  * no memory. */
 char *counted_step(const struct compare_row *row, enum session_growth_by by, enum counted counted,
                    const struct counted_times *times);
-
-#endif

@@ -5,8 +5,7 @@
  * of filters are those of the diagram, and a filter that is typed is drawn. graphs.c changes the
  * state, diagram.c asks what flows out of each box, places the boxes and draws.
  */
-#ifndef MPROF_TUI_VIEW_GRAPHS_GRAPHS_H
-#define MPROF_TUI_VIEW_GRAPHS_GRAPHS_H
+#pragma once
 
 #include "session/graphs.h"
 #include "session/groups.h"
@@ -99,5 +98,3 @@ size_t graphs_box_at(const struct graphs *graphs, const struct table_place *plac
 size_t graphs_pin_at(const struct graphs *graphs, const struct table_place *place, size_t box,
                      int y);
 void graphs_render(const void *view, const struct browse *browse, const struct area *area);
-
-#endif

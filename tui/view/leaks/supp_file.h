@@ -4,8 +4,7 @@
  * of ".db". It has LeakSanitizer's syntax, so mprof-ingest --suppressions and LeakSanitizer read
  * it, too.
  */
-#ifndef MPROF_TUI_VIEW_LEAKS_SUPP_FILE_H
-#define MPROF_TUI_VIEW_LEAKS_SUPP_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ bool supp_file_add(const char *path, const char *pattern, const char *about,
                    char error[SUPP_ERROR_SIZE]);
 /* Takes the lines of a pattern out. Returns false with the reason in `error`. */
 bool supp_file_remove(const char *path, const char *pattern, char error[SUPP_ERROR_SIZE]);
-
-#endif

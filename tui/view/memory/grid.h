@@ -9,8 +9,7 @@
  * row of a region may reach beyond it. Rows are numbered from 0 over all regions ("row");
  * `first_row` is the one at the top of the screen.
  */
-#ifndef MPROF_TUI_VIEW_MEMORY_GRID_H
-#define MPROF_TUI_VIEW_MEMORY_GRID_H
+#pragma once
 
 #include "session/holes.h"
 #include "session/residency.h"
@@ -210,5 +209,3 @@ size_t memory_legend_at(const struct memory_grid *grid, const struct browse *bro
                         const struct memory_layout *layout, int x, int y);
 
 void memory_grid_render(const void *view, const struct browse *browse, const struct area *area);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Finds oddities and faults of a session, as lines for the overview. */
-#ifndef MPROF_TUI_VIEW_OVERVIEW_FINDINGS_H
-#define MPROF_TUI_VIEW_OVERVIEW_FINDINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,5 +63,3 @@ bool ranked_filter(const struct ranked_finding *finding, const char *filter, cha
  * lists of files in `folder` say that it has the library. Returns false if there is none.
  */
 bool debug_package(const char *module, const char *folder, char out[DEBUG_PACKAGE_SIZE]);
-
-#endif

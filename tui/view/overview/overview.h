@@ -6,8 +6,7 @@
  * The lines that the user can select are, in this order: the ranked findings, the facts about
  * session and recording, what the user's functions held at the peak, and the types.
  */
-#ifndef MPROF_TUI_VIEW_OVERVIEW_OVERVIEW_H
-#define MPROF_TUI_VIEW_OVERVIEW_OVERVIEW_H
+#pragma once
 
 #include "session/holes.h"
 #include "tui/view/common/moments.h"
@@ -68,5 +67,3 @@ struct overview_layout {
 int overview_line_at(const struct overview *overview, int width, int height, int x, int y);
 
 void overview_render(const void *view, const struct browse *browse, const struct area *area);
-
-#endif

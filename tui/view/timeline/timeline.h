@@ -7,8 +7,7 @@
  * length, except that an idle gap of the window can be one slot: a run is a part of the window
  * whose slots have one length. The cursor is a slot; the moment that all views share lies in it.
  */
-#ifndef MPROF_TUI_VIEW_TIMELINE_TIMELINE_H
-#define MPROF_TUI_VIEW_TIMELINE_TIMELINE_H
+#pragma once
 
 #include "session/stacking.h"
 #include "session/time.h"
@@ -156,5 +155,3 @@ bool timeline_write_slots(const struct timeline *timeline, const struct session 
                           enum table_format format);
 
 void timeline_render(const void *view, const struct browse *browse, const struct area *area);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The state of the tree view, shared by its files. */
-#ifndef MPROF_TUI_VIEW_TREE_TREE_H
-#define MPROF_TUI_VIEW_TREE_TREE_H
+#pragma once
 
 #include "schemas/code/short_name.h"
 #include "session/tree.h"
@@ -146,5 +145,3 @@ uint32_t tree_flame_beside(const struct tree_view *view, enum action action);
 
 /* Keeps the order of the rows, as view_ops.order. */
 bool tree_keep_order(void *view, struct table_order *order, bool set);
-
-#endif
