@@ -15,7 +15,6 @@
 #include "ingest/trace/cursor.h"
 #include "ingest/trace/file.h"
 #include "ingest/write/inherited.h"
-#include "ingest/write/merge.h"
 #include "ingest/write/redact.h"
 #include "schemas/array.h"
 #include "schemas/printable.h"

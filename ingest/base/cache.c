@@ -16,7 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ingest/base/array.h"
 #include "ingest/base/output_file.h"
 #include "schemas/array.h"
 #include "schemas/trace_coding.h"

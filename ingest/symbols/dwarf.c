@@ -12,9 +12,7 @@
 #include <string.h>
 
 #include "ingest/base/array.h"
-#include "ingest/symbols/file.h"
 #include "ingest/symbols/intervals.h"
-#include "ingest/symbols/strings.h"
 #include "ingest/symbols/walk.h"
 #include "schemas/array.h"
 

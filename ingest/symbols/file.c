@@ -5,7 +5,6 @@
 #include <dwarf.h>
 #include <elf.h>
 #include <elfutils/libdwelf.h>
-#include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -24,7 +23,6 @@
 #include "ingest/base/array.h"
 #include "ingest/base/cache.h"
 #include "ingest/base/output_file.h"
-#include "ingest/symbols/symbols.h"
 
 /* Writes the bytes, as many as there is room for, as text of two digits each. */
 static void symbols_hexadecimal(char *text, size_t size, const uint8_t *bytes, size_t length)

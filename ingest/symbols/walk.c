@@ -2,7 +2,6 @@
 #include "ingest/symbols/walk.h"
 
 #include <dwarf.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,8 +13,6 @@
 #include <zstd.h>
 
 #include "ingest/base/array.h"
-#include "ingest/base/status.h"
-#include "ingest/trace/import_modules.h"
 #include "ingest/trace/trace_writer.h"
 #include "schemas/array.h"
 #include "schemas/printable.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "ingest/base/array.h"
-#include "ingest/trace/cursor.h"
 #include "schemas/array.h"
 
 /*

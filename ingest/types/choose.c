@@ -10,9 +10,7 @@
 #include "ingest/types/dwarf/site.h"
 #include "ingest/types/dwarf/spelling.h"
 #include "ingest/types/flow/calls.h"
-#include "ingest/types/flow/flow.h"
 #include "ingest/types/outer_frames.h"
-#include "ingest/types/source/source.h"
 
 /* A pointer into a block names only a part of it: a member, the first of its elements, or the data
  * after a header. These rules find the type that holds the parts. */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "ingest/types/allocators.h"
-#include "ingest/types/dwarf/site.h"
 #include "ingest/types/dwarf/spelling.h"
 #include "ingest/types/flow/folded.h"
 #include "schemas/array.h"

@@ -2,12 +2,10 @@
 #include "ingest/types/sites.h"
 
 #include <dwarf.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "ingest/base/array.h"
 #include "ingest/symbols/file.h"
 #include "ingest/types/dwarf/index.h"
 #include "ingest/types/dwarf/locals.h"

@@ -9,7 +9,6 @@
 #include "ingest/symbols/dwarf.h"
 #include "ingest/types/allocators.h"
 #include "ingest/types/choose.h"
-#include "ingest/types/dwarf/records.h"
 #include "ingest/types/flow/calls.h"
 #include "ingest/types/flow/flow_state.h"
 #include "ingest/types/languages.h"

@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "cli/say.h"
-#include "report/document/document.h"
-#include "report/output/names.h"
 #include "session/time.h"
 
 /* ---- who holds most, or what changed ---------------------------------------------------- */

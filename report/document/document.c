@@ -2,7 +2,6 @@
 #include "report/document/document.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

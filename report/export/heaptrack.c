@@ -11,7 +11,6 @@
 #include "report/export/export.h"
 #include "report/output/ids.h"
 #include "report/output/output.h"
-#include "schemas/array.h"
 #include "session/time.h"
 
 /* So many kinds of allocations are known at a time. Then their numbers begin again after those

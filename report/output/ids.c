@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/output/ids.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/tables/reports.h"
 #include "session/code_facts.h"
 #include "session/residency.h"
 

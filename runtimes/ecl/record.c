@@ -7,11 +7,6 @@
 #include "runtimes/ecl/record.h"
 
 #include <dlfcn.h>
-#include <ecl/ecl.h>
-#include <gc/gc.h>
-#include <gc/gc_mark.h>
-#include <gc/gc_typed.h>
-#include <stdatomic.h>
 
 #include "capture/os/c_library.h"
 #include "capture/os/os.h"

@@ -2,11 +2,9 @@
 #include "runtimes/python/walk.h"
 
 #include <stdint.h>
-#include <string.h>
 #include <time.h>
 
 #include "runtimes/common.h"
-#include "runtimes/python/memory.h"
 
 #define UNIT 2 /* bytes */
 

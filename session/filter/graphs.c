@@ -15,10 +15,8 @@
 #include "schemas/array.h"
 #include "schemas/printable.h"
 #include "schemas/user_limits.h"
-#include "session/graphs.h"
 #include "session/store/error.h"
 #include "session/store/session_state.h"
-#include "session/store/user.h"
 #include "shipped_texts.h"
 
 /* ---- names ---- */

@@ -2,7 +2,6 @@
 /* Makes programs: resolves the names and numbers of a predicate for one session. */
 #include "session/filter/program.h"
 
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include "session/filter/pins.h"
 #include "session/filter/references.h"
 #include "session/store/error.h"
-#include "session/store/scan.h"
 #include "session/store/session_state.h"
 
 /* ---- sort key ---- */

@@ -2,8 +2,6 @@
 #include "session/store/user.h"
 
 #include <sqlite3.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -24,7 +24,6 @@
 #include "session/table/selection_state.h"
 #include "session/table/sums.h"
 #include "session/types.h"
-#include "session/user_code.h"
 
 /* ---- suppressed stacks ------------------------------------------------------------------ */
 

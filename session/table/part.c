@@ -12,7 +12,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +19,6 @@
 #include <unistd.h>
 
 #include "schemas/new_file.h"
-#include "session/session.h"
 #include "session/store/error.h"
 #include "session/store/part_file.h"
 #include "session/store/scan.h"

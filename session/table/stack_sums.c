@@ -14,7 +14,6 @@
 #include "session/store/summary.h"
 #include "session/table/group_state.h"
 #include "session/table/peaks.h"
-#include "session/table/selection_state.h"
 #include "session/table/stack_sums.h"
 
 /* Sums that lie anywhere are fetched so many rows ahead of their turn. */

@@ -14,7 +14,6 @@
 #include "session/filter/program.h"
 #include "session/store/error.h"
 #include "session/store/kernels.h"
-#include "session/store/mapped.h"
 #include "session/store/scan.h"
 #include "session/store/session_state.h"
 

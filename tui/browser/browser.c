@@ -8,7 +8,6 @@
 #include "tui/browser/command.h"
 #include "tui/browser/help.h"
 #include "tui/browser/user_files.h"
-#include "tui/screen/input.h"
 #include "tui/screen/keys.h"
 #include "tui/view/common/table_view.h"
 

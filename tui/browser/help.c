@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/browser/help.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 

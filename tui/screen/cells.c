@@ -2,7 +2,6 @@
 #include "tui/screen/cells.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/screen/input.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Bits of the button's number, by xterm's control sequences. */

@@ -2,13 +2,9 @@
 #include "tui/screen/table.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "schemas/code/short_name.h"
-#include "tui/screen/alike.h"
-#include "tui/screen/cells.h"
 #include "tui/screen/name_fit.h"
 #include "tui/screen/theme.h"
 

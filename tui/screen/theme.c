@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/screen/theme.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "schemas/hash.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "ingest/types/flow/calls.h"
-#include "ingest/types/flow/flow_state.h"
 #include "ingest/types/flow/folded.h"
 
 /*

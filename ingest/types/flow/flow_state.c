@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/flow/flow_state.h"
 
-#include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ingest/base/array.h"
-#include "ingest/types/flow/decode.h"
 
 /* ---- place types --------------------------------------------------------------------------- */
 

@@ -4,8 +4,6 @@
 #include <dwarf.h>
 #include <string.h>
 
-#include "ingest/types/dwarf/entries.h"
-#include "ingest/types/dwarf/site.h"
 #include "ingest/types/flow/calls.h"
 #include "ingest/types/source/expression.h"
 #include "ingest/types/source/source_statement.h"

@@ -7,7 +7,6 @@
 
 #include "schemas/array.h"
 #include "session/stacking.h"
-#include "tui/screen/theme.h"
 
 /* The position of "rest" in a legend. */
 #define REST (SESSION_COLORS - 1)

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "schemas/code/short_name.h"
-#include "session/stacks.h"
 #include "tui/screen/format.h"
 #include "tui/view/common/list.h"
 

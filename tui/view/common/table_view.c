@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "session/table.h"
-#include "tui/screen/format.h"
 #include "tui/screen/theme.h"
 
 static void show_in_pane(struct table_view *view, const struct list_kind *kind)

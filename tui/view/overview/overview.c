@@ -7,7 +7,6 @@
 #include "session/leaks.h"
 #include "tui/screen/format.h"
 #include "tui/view/common/list.h"
-#include "tui/view/common/moments.h"
 #include "tui/view/common/offers.h"
 #include "tui/view/overview/overview.h"
 

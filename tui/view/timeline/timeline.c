@@ -4,11 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/time.h"
 #include "tui/screen/format.h"
 #include "tui/screen/keys.h"
 #include "tui/screen/theme.h"
-#include "tui/view/common/list.h"
 #include "tui/view/common/offers.h"
 #include "tui/view/timeline/timeline.h"
 #include "tui/view/view.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "schemas/array.h"
-#include "schemas/code/short_name.h"
 #include "tui/view/common/list.h"
 #include "tui/view/common/offers.h"
 #include "tui/view/tree/tree.h"
