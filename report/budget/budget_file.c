@@ -341,9 +341,8 @@ bool budget_file_read(struct budget_file *file, const char *path, bool *wrong,
 
 void budget_file_free(struct budget_file *file)
 {
-    for (size_t i = 0; i < file->count; i++) {
+    for (size_t i = 0; i < file->count; i++)
         FREE_ALL(file->budgets[i].name, file->budgets[i].limit, file->budgets[i].at);
-    }
     FREE_ALL(file->budgets, file->text, file->definitions);
 }
 

@@ -42,9 +42,8 @@ static bool take_value(struct history_run *run, const struct json_value *measure
 
 static void free_run(struct history_run *run)
 {
-    for (size_t i = 0; i < run->count; i++) {
+    for (size_t i = 0; i < run->count; i++)
         FREE_ALL(run->values[i].name, run->values[i].unit);
-    }
     FREE_ALL(run->values, run->time, run->label, run->program);
 }
 

@@ -930,9 +930,8 @@ static void json_put_table(struct json *json, const struct document_table *table
     json_member_object(json, table->name);
     json_member_number(json, "count", table->all_rows);
     json_member_object(json, "units");
-    for (size_t i = 0; i < table->column_count; i++) {
+    for (size_t i = 0; i < table->column_count; i++)
         json_member_text(json, table->columns[i].name, unit_name(table->columns[i].kind));
-    }
     json_object_end(json);
     json_put_rows(json, "rows", table);
     json_object_end(json);

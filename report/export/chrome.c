@@ -42,10 +42,9 @@ static int64_t thread_number(const struct writing *writing, uint32_t id)
 {
     const struct session_thread *threads;
     const size_t count = session_threads(writing->export->own.session, &threads);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         if (threads[i].id == id && threads[i].tid > 0)
             return threads[i].tid;
-    }
     return id;
 }
 

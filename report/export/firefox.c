@@ -154,14 +154,13 @@ enum constant { CONSTANT_ZERO, CONSTANT_NULL, CONSTANT_FALSE };
 static void put_constant(struct json *json, const char *name, enum constant value, size_t count)
 {
     json_member_array(json, name);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         if (value == CONSTANT_ZERO)
             json_number(json, 0);
         else if (value == CONSTANT_NULL)
             json_null(json);
         else
             json_truth(json, false);
-    }
     json_array_end(json);
 }
 
@@ -280,12 +279,11 @@ static void put_stacks(const struct firefox_file *file, struct json *json)
     json_member_object(json, "stackTable");
     json_member_number(json, "length", count);
     json_member_array(json, "prefix");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         if (file->stack[i].prefix == 0)
             json_null(json);
         else
             json_number(json, file->stack[i].prefix - 1);
-    }
     json_array_end(json);
     json_member_array(json, "frame");
     for (size_t i = 0; i < count; i++)
@@ -509,10 +507,9 @@ static int64_t thread_number(const struct session *session, uint32_t id)
 {
     const struct session_thread *threads;
     const size_t count = session_threads(session, &threads);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         if (threads[i].id == id && threads[i].tid > 0)
             return threads[i].tid;
-    }
     return id;
 }
 
@@ -603,12 +600,11 @@ static void put_samples(const struct writing *writing)
     json_member_number(json, "length", 2);
     json_member_text(json, "weightType", "samples");
     json_member_array(json, "stack");
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         if (writing->count > 0)
             json_number(json, i == 0 ? writing->first_stack : writing->last_stack);
         else
             json_null(json);
-    }
     json_array_end(json);
     json_member_array(json, "time");
     json_number(json, 0);

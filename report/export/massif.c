@@ -61,12 +61,11 @@ static size_t sort_parts(const struct session *session, struct part *parts, size
     }
     if (!sorted)
         qsort(parts, count, sizeof(*parts), compare_parts);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         if (left > 0 && parts[left - 1].node == parts[i].node)
             parts[left - 1].bytes += parts[i].bytes;
         else
             parts[left++] = parts[i];
-    }
     return left;
 }
 

@@ -51,10 +51,9 @@ static const struct export_format formats[] = {
 
 static const struct export_format *find_format(const char *name)
 {
-    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
         if (strcmp(formats[i].name, name) == 0)
             return &formats[i];
-    }
     return NULL;
 }
 
@@ -468,9 +467,8 @@ static void complain(const struct session_error *error)
 
 static void free_labels(struct export *export)
 {
-    for (size_t i = 0; i < export->label_count; i++) {
+    for (size_t i = 0; i < export->label_count; i++)
         FREE_ALL(export->labels[i].key, export->labels[i].text);
-    }
     export->label_count = 0;
 }
 

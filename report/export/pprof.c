@@ -459,10 +459,9 @@ static bool find_locations(struct writing *writing, uint32_t stack)
 
 static const char *arena_name(const struct writing *writing, uint32_t arena)
 {
-    for (size_t i = 0; i < writing->arena_count; i++) {
+    for (size_t i = 0; i < writing->arena_count; i++)
         if (writing->arenas[i].id == arena)
             return export_clean(writing->side, writing->arenas[i].name);
-    }
     return "?";
 }
 
@@ -550,10 +549,9 @@ static bool put_mappings(const struct writing *writing)
     size_t count, main_module = 0;
     bool good =
         session_modules(writing->export->own.session, &modules, &count, writing->export->error);
-    for (size_t i = 0; good && program && i < count; i++) {
+    for (size_t i = 0; good && program && i < count; i++)
         if (strcmp(modules[i].path, program) == 0)
             main_module = i;
-    }
     good = good && (count == 0 || put_mapping(writing, &modules[main_module]));
     for (size_t i = 0; good && i < count; i++)
         good = i == main_module || put_mapping(writing, &modules[i]);

@@ -71,10 +71,9 @@ static bool put_profile(struct writing *writing, const char *name, enum export_v
         good = export_value_of(value, &rows[i]) == 0 || put_stack(writing, rows[i].stack);
     json_array_end(json);
     json_member_array(json, "weights");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         if (export_value_of(value, &rows[i]) != 0)
             json_number(json, export_value_of(value, &rows[i]));
-    }
     json_array_end(json);
     json_object_end(json);
     return good;
@@ -90,12 +89,10 @@ static void put_frames(const struct writing *writing)
         const struct place *place = &writing->list[i];
         json_object(json);
         json_member_text(json, "name", export_function_name(side, place->function));
-        if (place->file[0]) {
+        if (place->file[0])
             json_member_text(json, "file", export_clean(side, place->file));
-        }
-        if (place->line != 0) {
+        if (place->line != 0)
             json_member_number(json, "line", place->line);
-        }
         json_object_end(json);
     }
     json_array_end(json);

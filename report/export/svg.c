@@ -312,10 +312,9 @@ static bool put_file(const struct export *export, const struct name_tree *tree)
         }
         const uint32_t height = (depth + 1) * ROW + TOP;
         put_head(export->out, height, title);
-        for (uint32_t node = 0; node < tree->count; node++) {
+        for (uint32_t node = 0; node < tree->count; node++)
             if (boxes[node].drawn)
                 put_box(export, tree, node, &boxes[node], height);
-        }
         fprintf(export->out, "<script><![CDATA[\n%s]]></script>\n</svg>\n", svg_js);
     }
     FREE_ALL(title, boxes, children);

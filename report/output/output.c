@@ -273,14 +273,13 @@ static const char *after_last(const char *text, const char *signs)
 {
     const char *after = text;
     bool quoted = false;
-    for (const char *at = text; *at; at++) {
+    for (const char *at = text; *at; at++)
         if (quoted && *at == '\\' && (at[1] == '"' || at[1] == '\\'))
             at++;
         else if (*at == '"')
             quoted = !quoted;
         else if (!quoted && strchr(signs, *at))
             after = at + 1;
-    }
     return after;
 }
 

@@ -34,10 +34,9 @@ static struct function_name last_part(struct function_name name)
         if (depth == 0 && *c == ':')
             part.begin = c + 1;
     }
-    for (const char *c = part.begin; c < part.end; c++) {
+    for (const char *c = part.begin; c < part.end; c++)
         if (*c == '<')
             part.end = c;
-    }
     return part;
 }
 
@@ -47,11 +46,10 @@ bool function_name_clears(const char *name)
     const struct function_name part = last_part(function_name_bare(name));
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         const size_t length = strlen(words[i]);
-        for (const char *c = part.begin; (size_t)(part.end - c) >= length && c < part.end; c++) {
+        for (const char *c = part.begin; (size_t)(part.end - c) >= length && c < part.end; c++)
             if (strncasecmp(c, words[i], length) == 0 && word_begins(part.begin, c) &&
                 word_ends(c + length, part.end))
                 return true;
-        }
     }
     return false;
 }

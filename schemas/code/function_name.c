@@ -21,7 +21,7 @@ static const char *parameters(const char *name)
 {
     int angles = 0, parentheses = 0;
     const char *found = NULL;
-    for (const char *at = name; *at != '\0'; at = next(at)) {
+    for (const char *at = name; *at != '\0'; at = next(at))
         if (*at == '<')
             angles++;
         else if (*at == '>')
@@ -30,7 +30,6 @@ static const char *parameters(const char *name)
             found = at;
         else if (*at == ')' && angles == 0)
             parentheses--;
-    }
     return found;
 }
 

@@ -129,14 +129,13 @@ static void skip_constant(struct reader *reader)
 
 static void skip_arguments(struct reader *reader)
 {
-    while (!stops(reader) && !take(reader, 'E')) {
+    while (!stops(reader) && !take(reader, 'E'))
         if (take(reader, 'L'))
             read_base_62(reader);
         else if (take(reader, 'K'))
             skip_constant(reader);
         else
             skip_type(reader);
-    }
 }
 
 /* Skips the traits of dyn Trait<Name = Type>. */
@@ -261,7 +260,7 @@ static struct function_name crate_of(const char *linkage_name)
 /* Returns where the first path of `name` begins: a type may be a reference or a slice. */
 static const char *skip_signs(const char *at, const char *end)
 {
-    while (at < end) {
+    while (at < end)
         if (*at == '<' || *at == '&' || *at == '*' || *at == '[' || *at == '(')
             at++;
         else if (strncmp(at, "mut ", 4) == 0 || strncmp(at, "dyn ", 4) == 0)
@@ -270,7 +269,6 @@ static const char *skip_signs(const char *at, const char *end)
             at += 6;
         else
             break;
-    }
     return at;
 }
 
@@ -278,7 +276,7 @@ static const char *skip_signs(const char *at, const char *end)
 static const char *find_as(struct function_name name)
 {
     int depth = 0;
-    for (const char *at = name.begin; at < name.end; at++) {
+    for (const char *at = name.begin; at < name.end; at++)
         if (*at == '-' && at[1] == '>')
             at++;
         else if (*at == '<')
@@ -287,7 +285,6 @@ static const char *find_as(struct function_name name)
             return NULL;
         else if (depth == 1 && strncmp(at, " as ", 4) == 0)
             return at;
-    }
     return NULL;
 }
 

@@ -63,10 +63,9 @@ static bool parse_parameters(struct filter_parser *parser, struct filter_definit
             return filter_expected(parser, "the name of a parameter");
         if (!filter_parse_text(parser, &name, "the name of a parameter"))
             return false;
-        for (size_t i = 0; i < definition->parameter_count; i++) {
+        for (size_t i = 0; i < definition->parameter_count; i++)
             if (strcmp(names[i], name) == 0)
                 return filter_fail(parser, column, "there is already a parameter \"%.60s\"", name);
-        }
         names[definition->parameter_count++] = name;
     } while (filter_accept(parser, ","));
     return filter_accept(parser, ")") || filter_expected(parser, "\",\" or \")\"");
@@ -124,10 +123,9 @@ static bool parse_definition(struct filter_parser *parser)
 
 bool filter_parse_definitions(struct filter_parser *parser)
 {
-    while (at_definition(parser)) {
+    while (at_definition(parser))
         if (!parse_definition(parser))
             return false;
-    }
     return true;
 }
 
@@ -444,10 +442,9 @@ const char *filter_parse_use_text(struct filter_parser *parser)
     if (!parse_arguments(parser, arguments, &count))
         return NULL;
     size_t length = name.length + 8;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < arguments[i].count; k++)
             length += arguments[i].tokens[k].length + 5;
-    }
     char *text = filter_allocate(parser, length);
     if (!text)
         return NULL;

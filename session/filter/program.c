@@ -297,14 +297,12 @@ static bool has_name(const struct filter_test *test, const struct field_names *n
     const bool differs = test->operator_ == OPERATOR_NOT_EQUAL;
     if (test->operator_ != OPERATOR_EQUAL && test->operator_ != OPERATOR_MATCH && !differs)
         return true;
-    for (size_t i = 0; i < 4 && test->field == FIELD_CONFIDENCE; i++) {
+    for (size_t i = 0; i < 4 && test->field == FIELD_CONFIDENCE; i++)
         if (test->operator_ != OPERATOR_MATCH && strcmp(test->low.text, words[i]) == 0)
             return true;
-    }
-    for (uint32_t value = 0; value < names->count; value++) {
+    for (uint32_t value = 0; value < names->count; value++)
         if (table[value] == !differs && names->name[field_names_id(names, value)])
             return true;
-    }
     return false;
 }
 

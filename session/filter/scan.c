@@ -355,12 +355,11 @@ static __attribute__((noinline)) bool join_right(const struct scanning *scanning
     of_right.words = right;
     if (!run(&of_right, program->right, error))
         return false;
-    for (size_t i = 0; i < ROW_SET_WORDS; i++) {
+    for (size_t i = 0; i < ROW_SET_WORDS; i++)
         if (program->kind == PREDICATE_AND)
             scanning->words[i] &= right[i];
         else
             scanning->words[i] |= right[i];
-    }
     return true;
 }
 

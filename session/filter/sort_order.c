@@ -445,10 +445,9 @@ static void offer(struct sort_entry *entries, size_t *count, size_t limit, struc
 {
     if (*count < limit) {
         entries[(*count)++] = entry;
-        if (*count == limit) {
+        if (*count == limit)
             for (size_t i = limit / 2; i-- > 0;)
                 sift_down(entries, limit, i);
-        }
     } else if (limit > 0 && after(&entries[0], &entry)) {
         entries[0] = entry;
         sift_down(entries, limit, 0);

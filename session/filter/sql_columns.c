@@ -259,20 +259,18 @@ void sql_put_text(FILE *out, const struct sql_dialect *dialect, const char *text
 
 void sql_put_form(FILE *out, const char *form, const char *first, const char *second)
 {
-    for (; *form; form++) {
+    for (; *form; form++)
         if (*form == '$')
             fputs(*++form == '1' ? first : second, out);
         else
             fputc(*form, out);
-    }
 }
 
 void sql_put_columns(FILE *out, const struct sql_use *use, const char *table)
 {
-    for (int i = 0; i < SQL_COLOR; i++) {
+    for (int i = 0; i < SQL_COLOR; i++)
         if (use->column[i])
             fprintf(out, ", %s.%s", table, columns[i].name);
-    }
     for (size_t i = 0; i < use->frame_count; i++) {
         fprintf(out, ", %s.", table);
         sql_put_frame_name(out, &use->frames[i]);
@@ -411,10 +409,9 @@ static void put_value(FILE *out, enum sql_column column, const struct sql_dialec
 
 static void put_joins(FILE *out, unsigned wanted)
 {
-    for (int i = JOINS; i-- > 0;) {
+    for (int i = JOINS; i-- > 0;)
         if ((wanted & BIT(i)) != 0)
             wanted |= joins[i].needs;
-    }
     for (int i = 0; i < JOINS; i++) {
         if ((wanted & BIT(i)) != 0)
             fprintf(out, "\n  LEFT JOIN %s %s ON %s.session = a.session AND %s.%s = %s",

@@ -161,10 +161,9 @@ bool sql_put_regex(FILE *out, const struct sql_dialect *dialect, const char *tex
 static size_t mark_of(struct sql_use *use, const struct filter_value *value,
                       struct session_error *error)
 {
-    for (size_t i = 0; i < use->mark_count; i++) {
+    for (size_t i = 0; i < use->mark_count; i++)
         if (strcmp(use->marks[i], value->text) == 0)
             return i + 1;
-    }
     if (use->mark_count == SQL_MARKS_MOST) {
         session_fail(error, value->column, "a query has at most %d marks", SQL_MARKS_MOST);
         return 0;

@@ -79,10 +79,9 @@ const struct filter_field_description filter_fields[FIELD_TOTAL] = {
 /* Returns true if the field is one of the groups' keys. */
 static bool is_key(const struct filter_pipeline *rows, const struct filter_field_use *use)
 {
-    for (size_t i = 0; i < rows->key_count; i++) {
+    for (size_t i = 0; i < rows->key_count; i++)
         if (rows->keys[i].field == use->field && rows->keys[i].frame == use->frame)
             return true;
-    }
     return false;
 }
 
@@ -691,10 +690,9 @@ static const struct {
 
 bool filter_at_step(const struct filter_parser *parser)
 {
-    for (size_t i = 0; i < STEP_COUNT_ALL; i++) {
+    for (size_t i = 0; i < STEP_COUNT_ALL; i++)
         if (token_is(&parser->token, steps[i].name))
             return !filter_find_definition(parser, steps[i].name);
-    }
     return false;
 }
 
@@ -769,10 +767,9 @@ static bool pipeline_mentions(const struct filter_pipeline *pipeline, enum filte
         if (predicate_mentions(step->predicate, field) ||
             (step->pipeline && pipeline_mentions(step->pipeline, field, pipelines)))
             return true;
-        for (size_t i = 0; i < step->key_count; i++) {
+        for (size_t i = 0; i < step->key_count; i++)
             if (step->keys[i].field == field)
                 return true;
-        }
     }
     return set_mentions(pipeline->set, field, pipelines);
 }

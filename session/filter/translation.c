@@ -61,10 +61,9 @@ static bool want_frame(struct translation *t, enum filter_field field, uint32_t 
 {
     struct sql_use *use = &t->use;
     *frame = (struct sql_frame){field == FIELD_CALLER, field == FIELD_CALLER ? 1 : outward};
-    for (size_t i = 0; i < use->frame_count; i++) {
+    for (size_t i = 0; i < use->frame_count; i++)
         if (use->frames[i].caller == frame->caller && use->frames[i].outward == frame->outward)
             return true;
-    }
     if (use->frame_count == SQL_FRAMES_MOST)
         return session_fail(t->error, column, "a query has at most %d frames", SQL_FRAMES_MOST);
     use->frames[use->frame_count++] = *frame;
@@ -459,10 +458,9 @@ static bool is_plain(enum filter_field field)
 
 static void put_measures(const struct translation *t, FILE *out, const char *table)
 {
-    for (int field = FIELD_ALLOCATIONS; field < FIELD_TOTAL; field++) {
+    for (int field = FIELD_ALLOCATIONS; field < FIELD_TOTAL; field++)
         if (is_plain((enum filter_field)field) || t->measures[field])
             fprintf(out, ", %s.%s", table, filter_fields[field].name);
-    }
 }
 
 /* Writes all columns of rows but the colour. */
@@ -815,11 +813,10 @@ static bool put_more_measures(struct translation *t, const struct rows *groups)
     fputs("SELECT s.session AS session", t->out);
     if (!put_keys(t, groups, "s", KEYS_NAMED))
         return false;
-    for (int field = FIELD_ALLOCATIONS; field < FIELD_TOTAL; field++) {
+    for (int field = FIELD_ALLOCATIONS; field < FIELD_TOTAL; field++)
         if (is_plain((enum filter_field)field) ||
             (t->measures[field] && (field == FIELD_RISES || field == FIELD_WASTED)))
             fprintf(t->out, ", s.%s", filter_fields[field].name);
-    }
     if (t->measures[FIELD_PEAK_BYTES])
         fputs(", CASE WHEN r.machines = 1 THEN p.peak_bytes END AS peak_bytes", t->out);
     if (t->measures[FIELD_CLIMB])
@@ -916,10 +913,9 @@ static bool translate_ungroup(struct translation *t, const struct filter_step *s
         fputs(", coalesce(g.color, x.color) AS color", t->out);
     /* The keys of the blocks have the names of groups. */
     fprintf(t->out, "\n  FROM (SELECT x.*");
-    for (size_t i = 0; i < rows->key_count; i++) {
+    for (size_t i = 0; i < rows->key_count; i++)
         if (rows->keys[i].field == FIELD_COLOR)
             fputs(", x.color AS color_key", t->out);
-    }
     fprintf(t->out, " FROM step_%u x) x\n  JOIN step_%u g ON ", rows->members, rows->step);
     if (!put_same_keys(t, rows, "x", "g"))
         return false;
@@ -980,10 +976,9 @@ static bool translate_pipeline(struct translation *t, const struct filter_pipeli
 {
     if (!translate_set(t, pipeline->set, rows))
         return false;
-    for (const struct filter_step *step = pipeline->steps; step; step = step->next) {
+    for (const struct filter_step *step = pipeline->steps; step; step = step->next)
         if (!translate_step(t, step, rows))
             return false;
-    }
     if (rows->measure)
         rows->kind = KIND_MEASURE;
     return true;

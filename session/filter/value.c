@@ -20,10 +20,9 @@ static const struct unit time_units[] = {
 
 static const struct unit *find_unit(const struct unit *units, size_t count, const char *name)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         if (strcmp(units[i].name, name) == 0)
             return &units[i];
-    }
     return NULL;
 }
 
@@ -370,10 +369,9 @@ static const struct {
 /* Returns the number of a colour name of `length` bytes, -1 if there is no such colour. */
 static int color_number(const char *name, size_t length)
 {
-    for (size_t i = 0; i < COLOR_COUNT; i++) {
+    for (size_t i = 0; i < COLOR_COUNT; i++)
         if (strlen(colors[i].name) == length && memcmp(colors[i].name, name, length) == 0)
             return colors[i].number;
-    }
     return -1;
 }
 

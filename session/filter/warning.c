@@ -110,11 +110,10 @@ static const struct {
 
 static bool is_other_word(const struct suggestion *suggestion, const char *name)
 {
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         if (strcmp(others[i].ours, name) == 0 && strlen(others[i].theirs) == suggestion->length &&
             strncasecmp(others[i].theirs, suggestion->word, suggestion->length) == 0)
             return true;
-    }
     return false;
 }
 
@@ -252,11 +251,10 @@ void filter_warn(struct filter_warnings *warnings, int column, const char *forma
     vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
     printable_copy(warning.message, sizeof(warning.message), message);
-    for (size_t i = 0; i < warnings->count; i++) {
+    for (size_t i = 0; i < warnings->count; i++)
         if (warnings->list[i].column == column &&
             strcmp(warnings->list[i].message, warning.message) == 0)
             return;
-    }
     if (warnings->count < FILTER_WARNINGS_MAX)
         warnings->list[warnings->count++] = warning;
 }

@@ -113,10 +113,9 @@ static bool make_tree(struct session_group_set *set, const struct group_sum *sum
         return false;
     }
     /* Functions without a name, which is "?", are one. */
-    for (uint32_t i = 0; i < names.names.name_count; i++) {
+    for (uint32_t i = 0; i < names.names.name_count; i++)
         if (names.same[i] == CODE_NONE || strcmp(names.names.name[i], "?") == 0)
             names.same[i] = 0;
-    }
     uint32_t *sites = stacks_sites(&session->stacks, session->stacks.call_site, error);
     uint32_t *known = calloc(session->stacks.all.count, sizeof(*known));
     uint32_t *path = malloc(session->stacks.all.count * sizeof(*path));

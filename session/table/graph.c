@@ -21,10 +21,9 @@
 struct session *other_session_open(void *context, const char *path, struct session_error *error)
 {
     struct session *session = context;
-    for (struct other_session *other = session->others; other; other = other->next) {
+    for (struct other_session *other = session->others; other; other = other->next)
         if (strcmp(other->path, path) == 0)
             return other->session;
-    }
     struct other_session *other = calloc(1, sizeof(*other));
     char *kept = strdup(path);
     if (!other || !kept) {

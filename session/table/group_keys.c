@@ -370,9 +370,8 @@ void group_keys_close(struct group_keys *keys)
 {
     for (size_t i = 0; keys->parts && i < keys->part_count; i++)
         group_part_close(&keys->parts[i]);
-    for (size_t i = 0; i < keys->dimension_count; i++) {
+    for (size_t i = 0; i < keys->dimension_count; i++)
         FREE_ALL(keys->dimensions[i].class_of_value, keys->dimensions[i].value_of_class);
-    }
     FREE_ALL(keys->parts, keys->columns, keys->reachability);
     *keys = (struct group_keys){.part_count = 0};
 }
@@ -433,17 +432,15 @@ static void take_classes(const struct group_dimension *dimension, const struct c
     } else {
         kernel_take(view, rows, classes);
     }
-    if (dimension->source == SOURCE_FREED) {
+    if (dimension->source == SOURCE_FREED)
         for (size_t i = 0; i < rows->count; i++)
             classes[i] = classes[i] != 0;
-    }
-    if (table) {
+    if (table)
         for (size_t i = 0; i < rows->count; i++)
             classes[i] = table[classes[i]];
-    } else if (min != 0) {
+    else if (min != 0)
         for (size_t i = 0; i < rows->count; i++)
             classes[i] -= min;
-    }
 }
 
 void group_keys_cells(const struct group_keys *keys, const struct group_key_views *views,
@@ -453,13 +450,12 @@ void group_keys_cells(const struct group_keys *keys, const struct group_key_view
     for (size_t i = 0; i < keys->dimension_count; i++) {
         const uint32_t stride = (uint32_t)keys->dimensions[i].stride;
         take_classes(&keys->dimensions[i], &views->views[i], views, rows, classes);
-        if (i == 0) {
+        if (i == 0)
             for (size_t row = 0; row < rows->count; row++)
                 cells[row] = (uint32_t)classes[row] * stride;
-        } else {
+        else
             for (size_t row = 0; row < rows->count; row++)
                 cells[row] += (uint32_t)classes[row] * stride;
-        }
     }
 }
 
@@ -471,12 +467,11 @@ void group_keys_codes(const struct group_keys *keys, const struct group_key_view
     for (size_t i = 0; i < keys->dimension_count; i++) {
         const unsigned shift = keys->dimensions[i].shift;
         take_classes(&keys->dimensions[i], &views->views[i], views, rows, classes);
-        for (size_t row = 0; row < rows->count; row++) {
+        for (size_t row = 0; row < rows->count; row++)
             if (shift < 64)
                 codes[row].low |= classes[row] << shift;
             else if (shift < 128)
                 codes[row].high |= classes[row] << (shift - 64);
-        }
     }
 }
 

@@ -95,10 +95,9 @@ static size_t path_of(const struct session_group_set *set, uint32_t group, uint3
     for (uint32_t node = set->cell_of_group[group]; node != 0; node = set->nodes[node].parent)
         length++;
     size_t place = length;
-    for (uint32_t node = set->cell_of_group[group]; node != 0; node = set->nodes[node].parent) {
+    for (uint32_t node = set->cell_of_group[group]; node != 0; node = set->nodes[node].parent)
         if (--place < capacity)
             functions[place] = set->nodes[node].function;
-    }
     return length;
 }
 
@@ -351,10 +350,9 @@ bool group_sort(struct session_group_set *set, const struct filter_step *step,
         return session_groups_sort(set,
                                    (enum session_group_measure)(step->field - FIELD_ALLOCATIONS),
                                    step->descending, error);
-    for (size_t i = 0; i < set->keys.part_count; i++) {
+    for (size_t i = 0; i < set->keys.part_count; i++)
         if (set->keys.parts[i].field == step->field && set->keys.parts[i].frame == step->frame)
             return session_groups_sort_by_key(set, i, step->descending, error);
-    }
     return session_fail(error, step->field_column, "the groups have no key %s",
                         filter_fields[step->field].name);
 }

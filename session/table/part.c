@@ -200,10 +200,9 @@ static bool put_chunk(void *context, struct scan_worker *worker, uint32_t chunk,
     uint64_t values[COLUMN_TOTAL];
     if (row_set_chunk_empty(part->set, chunk))
         return true;
-    for (int column = 0; column < COLUMN_TOTAL; column++) {
+    for (int column = 0; column < COLUMN_TOTAL; column++)
         if (!scan_column(worker, chunk, (enum column)column, &views[column], error))
             return false;
-    }
     ROW_SET_EACH(row_set_chunk(part->set, chunk), row)
     {
         for (int column = 0; column < COLUMN_TOTAL; column++)

@@ -69,12 +69,11 @@ static void count_parts(struct counts *counts, const uint64_t *keys, size_t coun
 {
     const uint64_t low = counts->pass->low, width = counts->pass->high - low;
     const unsigned shift = counts->pass->shift;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         if (keys[i] - low <= width)
             counts->part[(keys[i] - low) >> shift]++;
         else
             counts->nulls += keys[i] == SORT_KEY_NULL;
-    }
 }
 
 static void collect(struct pass *pass, const uint64_t *keys, const struct kernel_rows *rows,

@@ -146,10 +146,9 @@ static bool pass_of_frees(struct run *run, struct outlived *outlived, scan_visit
 /* Tells by the directory of chunks alone if the session has stacks of frees. */
 static bool has_free_stacks(const struct column_store *columns)
 {
-    for (uint32_t chunk = 0; chunk < column_store_chunks(columns); chunk++) {
+    for (uint32_t chunk = 0; chunk < column_store_chunks(columns); chunk++)
         if (column_store_max(columns, chunk, COLUMN_FREE_STACK) > 0)
             return true;
-    }
     return false;
 }
 
@@ -579,10 +578,9 @@ static bool run_groups(struct run *run, const struct filter_step *step, struct r
 static bool run_ungroup(struct run *run, struct run_rows *rows)
 {
     struct row_set *set = &rows->set;
-    for (struct run_side *side = rows->sides; side; side = side->next) {
+    for (struct run_side *side = rows->sides; side; side = side->next)
         if (side->session == group_session(rows->groups))
             set = &side->set;
-    }
     row_set_free(set);
     bool good = group_ungroup(rows->groups, set, run->error);
     if (good && set != &rows->set && !rows->set.words)
@@ -661,13 +659,12 @@ static bool run_steps(struct run *run, const struct filter_step *steps, struct r
 static const struct filter_step *last_where(const struct filter_pipeline *pipeline)
 {
     const struct filter_step *last = NULL;
-    for (const struct filter_step *step = pipeline->steps; step; step = step->next) {
+    for (const struct filter_step *step = pipeline->steps; step; step = step->next)
         if (step->kind == STEP_WHERE)
             last = step;
         else if (step->kind != STEP_COLOR && step->kind != STEP_COLOR_BY &&
                  step->kind != STEP_SORT && !filter_step_measures(step->kind))
             return NULL;
-    }
     return last;
 }
 

@@ -416,10 +416,9 @@ static int compare_numbers(const void *left, const void *right)
 static uint32_t rank_categories(struct categories *categories, uint32_t *ranked)
 {
     uint32_t count = 0;
-    for (uint32_t category = 0; category < categories->count; category++) {
+    for (uint32_t category = 0; category < categories->count; category++)
         if (categories->allocations[category] > 0)
             ranked[count++] = category;
-    }
     qsort_r(ranked, count, sizeof(*ranked), compare_categories, categories);
     enum session_color_by by = categories->map->by;
     if (by == SESSION_COLOR_SIZE || by == SESSION_COLOR_AGE || by == SESSION_COLOR_LIFETIME)
@@ -501,9 +500,8 @@ const struct color_map *selection_color_map(struct selection *selection, enum se
 
 void color_map_free(struct color_map *map)
 {
-    if (map) {
+    if (map)
         FREE_ALL(map->position, map->of_category);
-    }
     free(map);
 }
 

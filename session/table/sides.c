@@ -237,10 +237,9 @@ bool run_combine(struct run *run, enum filter_set_kind kind, struct run_rows *le
 
 static bool has_rows(const struct row_set *set)
 {
-    for (uint32_t chunk = 0; chunk < set->chunks && set->words; chunk++) {
+    for (uint32_t chunk = 0; chunk < set->chunks && set->words; chunk++)
         if (!row_set_chunk_empty(set, chunk))
             return true;
-    }
     return false;
 }
 

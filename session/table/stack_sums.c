@@ -82,10 +82,9 @@ static void add_packed(struct stack_tables *tables, const struct stack_rows *tak
         if (taken->life_ns[i] == 0)
             tables->live[taken->stack[i]] += PACKED(taken->bytes[i]);
     }
-    for (size_t i = 0; taken->peak && i < count; i++) {
+    for (size_t i = 0; taken->peak && i < count; i++)
         if (is_at_peak(tables->summing, taken, i))
             tables->at_peak[taken->stack[i]] += PACKED(taken->bytes[i]);
-    }
 }
 
 /* Adds without tables. */
@@ -339,10 +338,9 @@ static struct session_group_set *join_stacks(struct selection *selection,
                                     .everything = selection->everything,
                                     .at_ns = options->at_ns};
     struct row_set set;
-    for (size_t i = 0; i < SPLITS; i++) {
+    for (size_t i = 0; i < SPLITS; i++)
         if ((options->split & splits[i].bit) != 0)
             keys[count++].field = splits[i].field;
-    }
     if (!row_set_start(&set, selection->session->columns, false, error))
         return NULL;
     memcpy(set.words, selection->set.words,

@@ -143,10 +143,9 @@ static bool test_path(const struct session_group_set *set, const struct filter_t
 static const struct group_part *find_part(const struct session_group_set *set,
                                           const struct filter_test *test)
 {
-    for (size_t i = 0; i < set->keys.part_count; i++) {
+    for (size_t i = 0; i < set->keys.part_count; i++)
         if (set->keys.parts[i].field == test->field && set->keys.parts[i].frame == test->frame)
             return &set->keys.parts[i];
-    }
     return NULL;
 }
 
@@ -251,10 +250,9 @@ bool group_where(struct session_group_set *set, const struct filter_predicate *p
         return session_fail_memory(error, "the filter");
     bool good = evaluate(set, predicate, colors, truth, error);
     size_t count = 0;
-    for (size_t i = 0; good && i < set->count; i++) {
+    for (size_t i = 0; good && i < set->count; i++)
         if (truth[set->order[i]])
             set->order[count++] = set->order[i];
-    }
     if (good)
         set->count = count;
     free(truth);
@@ -273,10 +271,9 @@ bool group_color(struct session_group_set *set, const struct filter_predicate *p
         return session_fail_memory(error, "the colours of groups");
     }
     bool good = !predicate || evaluate(set, predicate, colors, truth, error);
-    for (size_t i = 0; good && i < set->count; i++) {
+    for (size_t i = 0; good && i < set->count; i++)
         if (!predicate || truth[set->order[i]])
             set->color[set->order[i]] = step_number;
-    }
     set->colors = *colors;
     free(truth);
     return good;

@@ -194,11 +194,10 @@ static bool read_stored(struct reading *reading, uint64_t allocations, struct se
 static bool has_all_rows(const struct session_group_set *set)
 {
     const struct column_store *columns = set->session->columns;
-    for (uint32_t chunk = 0; chunk < set->rows.chunks; chunk++) {
+    for (uint32_t chunk = 0; chunk < set->rows.chunks; chunk++)
         if (column_store_max(columns, chunk, COLUMN_ARENA) != 0 ||
             row_set_chunk_count(&set->rows, chunk) != column_store_chunk_rows(columns, chunk))
             return false;
-    }
     return true;
 }
 

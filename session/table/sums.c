@@ -190,14 +190,13 @@ static bool number_codes(struct summing *summing)
 {
     const struct code *codes = summing->codes;
     uint32_t *numbers = summing->numbers;
-    for (size_t i = 0; i < summing->rows.count; i++) {
+    for (size_t i = 0; i < summing->rows.count; i++)
         if (i > 0 && codes[i].low == codes[i - 1].low && codes[i].high == codes[i - 1].high)
             numbers[i] = numbers[i - 1];
         else if (codes[i].low == UINT64_MAX && codes[i].high == UINT64_MAX)
             numbers[i] = CODE_NONE;
         else if (!number_of(summing, codes[i], &numbers[i]))
             return false;
-    }
     return true;
 }
 

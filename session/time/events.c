@@ -94,11 +94,10 @@ static bool read_chunk(const struct replay *replay, uint32_t chunk,
                        struct column_view views[COLUMN_TOTAL])
 {
     struct session *session = replay->selection->session;
-    for (int column = 0; column < COLUMN_TOTAL; column++) {
+    for (int column = 0; column < COLUMN_TOTAL; column++)
         if (!column_reader_get(session->reader, chunk, (enum column)column, &views[column],
                                replay->error))
             return false;
-    }
     return true;
 }
 
@@ -173,10 +172,9 @@ static bool visit_entries(struct replay *replay)
 
 static bool visit_window(struct replay *replay, const struct window *window)
 {
-    for (uint32_t chunk = 0; chunk < replay->selection->set.chunks; chunk++) {
+    for (uint32_t chunk = 0; chunk < replay->selection->set.chunks; chunk++)
         if (chunk_meets(replay, chunk, window) && !gather_chunk(replay, chunk, window, PHASES))
             return false;
-    }
     qsort(replay->entries, replay->entry_count, sizeof(*replay->entries), compare_entries);
     return visit_entries(replay);
 }
@@ -185,11 +183,10 @@ static bool visit_window(struct replay *replay, const struct window *window)
 static bool visit_moment(struct replay *replay, const struct window *window)
 {
     for (int phase = 0; phase < PHASES; phase++) {
-        for (uint32_t chunk = 0; chunk < replay->selection->set.chunks; chunk++) {
+        for (uint32_t chunk = 0; chunk < replay->selection->set.chunks; chunk++)
             if (chunk_meets(replay, chunk, window) &&
                 (!gather_chunk(replay, chunk, window, (enum phase)phase) || !visit_entries(replay)))
                 return false;
-        }
     }
     return true;
 }

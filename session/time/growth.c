@@ -148,14 +148,13 @@ static size_t merge_functions(struct session *session, struct session_growth *ro
 {
     size_t used = 0;
     qsort_r(rows, count, sizeof(*rows), by_name, session);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         if (used > 0 && rows[used - 1].id != 0 &&
             strcmp(session_function_name(session, rows[used - 1].id),
                    session_function_name(session, rows[i].id)) == 0)
             merge(&rows[used - 1], &rows[i]);
         else
             rows[used++] = rows[i];
-    }
     return used;
 }
 

@@ -249,9 +249,8 @@ static bool apply(struct change *change)
 
 static void live_list_free(struct live_list *list)
 {
-    if (list) {
+    if (list)
         FREE_ALL(list->entries, list->large, list->reach, list->words);
-    }
     free(list);
 }
 

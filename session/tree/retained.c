@@ -84,9 +84,8 @@ bool session_heap_snapshots(struct session *session, struct session_heap_snapsho
 
 void session_heap_snapshots_free(struct session_heap_snapshots *snapshots)
 {
-    for (size_t i = 0; i < snapshots->count; i++) {
+    for (size_t i = 0; i < snapshots->count; i++)
         FREE_ALL(snapshots->rows[i].reason, snapshots->rows[i].name, snapshots->rows[i].why);
-    }
     free(snapshots->rows);
     *snapshots = (struct session_heap_snapshots){.rows = NULL};
 }
@@ -371,9 +370,8 @@ bool session_block_references(struct session *session, int64_t id, uint64_t bloc
 
 void session_retained_free(struct session_retained *retained)
 {
-    for (size_t i = 0; i < retained->count; i++) {
+    for (size_t i = 0; i < retained->count; i++)
         FREE_ALL(retained->rows[i].name, retained->rows[i].place);
-    }
     free(retained->rows);
     *retained = (struct session_retained){.rows = NULL};
 }
@@ -462,9 +460,8 @@ bool session_path_to_root(struct session *session, int64_t id, uint64_t allocati
 
 void session_path_free(struct session_path *path)
 {
-    for (size_t i = 0; i < path->count; i++) {
+    for (size_t i = 0; i < path->count; i++)
         FREE_ALL(path->steps[i].name, path->steps[i].member);
-    }
     free(path->steps);
     *path = (struct session_path){.steps = NULL};
 }

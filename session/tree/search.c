@@ -25,10 +25,9 @@ static bool has_text(const struct session_tree *tree, uint32_t key, const char *
 {
     const uint32_t *functions = NULL;
     const size_t count = path_functions(tree, key, &functions);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         if (strcasestr(session_function_name(tree->session, functions[i]), text))
             return true;
-    }
     return false;
 }
 
@@ -69,10 +68,9 @@ static bool find_deepest(struct session_tree *tree, const char *text, struct ses
 static bool has_below(const struct session_tree *tree, uint32_t node)
 {
     const struct tree_node *of = tree_node(tree, node);
-    for (uint32_t i = 0; i < of->row_count; i++) {
+    for (uint32_t i = 0; i < of->row_count; i++)
         if (tree->deepest[tree->order[of->first_row + i]] > of->public.depth)
             return true;
-    }
     return false;
 }
 
@@ -293,14 +291,12 @@ static void drop_names(const struct session_tree *tree, const struct tree_node *
     uint64_t keep = (UINT64_C(1) << terms->count) - 1;
     size_t count = 0;
     /* The outermost names are the last ones and tell least. */
-    for (size_t i = terms->count; i-- > 0 && (keep & (keep - 1)) != 0;) {
+    for (size_t i = terms->count; i-- > 0 && (keep & (keep - 1)) != 0;)
         if (!is_shared(tree, node, terms, keep & ~(UINT64_C(1) << i)))
             keep &= ~(UINT64_C(1) << i);
-    }
-    for (size_t i = 0; i < terms->count; i++) {
+    for (size_t i = 0; i < terms->count; i++)
         if ((keep >> i & 1) != 0)
             terms->function[count++] = terms->function[i];
-    }
     terms->count = count;
 }
 

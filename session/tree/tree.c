@@ -614,10 +614,9 @@ bool session_tree_follow(struct session_tree *tree, const uint32_t *path, size_t
             return false;
         const struct tree_node *of = tree_node(tree, *node);
         uint32_t next = 0;
-        for (uint32_t child = 0; next == 0 && child < of->child_count; child++) {
+        for (uint32_t child = 0; next == 0 && child < of->child_count; child++)
             if (session_tree_node(tree, of->first_child + child)->function == path[i])
                 next = of->first_child + child;
-        }
         if (next == 0)
             break;
         *node = next;

@@ -16,7 +16,7 @@ static void put_escaped(FILE *out, const char *text)
 {
     if (*text == '.' || *text == '\'')
         fputs("\\&", out);
-    for (; *text; text++) {
+    for (; *text; text++)
         if (*text == '\\')
             fputs("\\e", out);
         else if (*text == '-')
@@ -27,7 +27,6 @@ static void put_escaped(FILE *out, const char *text)
             fputs("\\(ti", out);
         else
             fputc(*text, out);
-    }
 }
 
 static void put_entry(FILE *out, const char *head, const char *argument, const char *text)

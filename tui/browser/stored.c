@@ -116,12 +116,11 @@ static bool run_job(struct session *session, struct running *running, struct ses
         &(struct session_question){
             .kind = SESSION_ASK_CALL, .call = run_text, .data = running, .release = keep},
         error);
-    while (job && session_job_wait(job, LOOK_MS) <= SESSION_JOB_RUNNING) {
+    while (job && session_job_wait(job, LOOK_MS) <= SESSION_JOB_RUNNING)
         if ((ended_by = sigtimedwait(&ends, NULL, &at_once)) > 0)
             session_job_cancel(job);
         else if (shows)
             show_progress(job);
-    }
     if (shows && job)
         fputs("\r            \r", stderr);
     const struct session_error *failed = job ? session_job_error(job) : error;

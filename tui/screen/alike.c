@@ -55,10 +55,9 @@ static uint32_t glyph_at(const struct area *area, const struct alike_field *fiel
 static bool same_cells(const struct area *area, const struct alike_field *a,
                        const struct alike_field *b)
 {
-    for (int i = 0; i < a->width || i < b->width; i++) {
+    for (int i = 0; i < a->width || i < b->width; i++)
         if (glyph_at(area, a, i) != glyph_at(area, b, i))
             return false;
-    }
     return true;
 }
 

@@ -22,12 +22,11 @@ uint32_t text_next(const char **text)
     int following = byte[0] >= 0xf0 ? 3 : byte[0] >= 0xe0 ? 2 : 1;
     uint32_t glyph = byte[0] & (0x3fU >> following);
     bool good = byte[0] >= 0xc2 && byte[0] <= 0xf4;
-    for (int i = 1; good && i <= following; i++) {
+    for (int i = 1; good && i <= following; i++)
         if ((byte[i] & 0xc0) != 0x80)
             good = false;
         else
             glyph = glyph << 6 | (byte[i] & 0x3fU);
-    }
     bool overlong = (following == 2 && glyph < 0x800) || (following == 3 && glyph < 0x10000);
     if (!good || overlong || glyph > 0x10ffff || (glyph >= 0xd800 && glyph < 0xe000)) {
         *text += 1;

@@ -72,12 +72,11 @@ static const char *capability(const char *name)
 /* Appends a sequence without its delays ("$<2>"), which only tputs() understands. */
 static void add_restore(const char *sequence)
 {
-    for (; sequence && *sequence; sequence++) {
+    for (; sequence && *sequence; sequence++)
         if (sequence[0] == '$' && sequence[1] == '<' && strchr(sequence, '>'))
             sequence = strchr(sequence, '>');
         else if (emergency.restore_length < sizeof(emergency.restore))
             emergency.restore[emergency.restore_length++] = *sequence;
-    }
 }
 
 static void prepare_emergency(void)

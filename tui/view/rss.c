@@ -95,10 +95,9 @@ static bool make_rows(struct rss_data *data)
 {
     struct class_row *rows = calloc(RESIDENCY_CLASSES, sizeof(*rows));
     data->list.rows = rows;
-    for (uint64_t class = 0; rows && class < RESIDENCY_CLASSES; class ++) {
+    for (uint64_t class = 0; rows && class < RESIDENCY_CLASSES; class ++)
         if (data->moment.bytes[class] > 0)
             rows[data->list.count++] = (struct class_row){class, data->moment.bytes[class]};
-    }
     return rows;
 }
 

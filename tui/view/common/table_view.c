@@ -218,12 +218,11 @@ static void render_title(const struct table_view *view, const struct places *pla
 {
     const struct table_place *pane = &places->pane;
     const struct cell_style faint = theme_style(THEME_FAINT);
-    if (places->beside) {
+    if (places->beside)
         for (int y = 0; y < pane->height; y++)
             area_put(area, pane->x - 1, pane->y + y, 0x2502, faint);
-    } else {
+    else
         area_fill(area, pane->x, pane->y, pane->width, 1, 0x2500, faint);
-    }
     const int width = text_width(title) < pane->width - 2 ? text_width(title) : pane->width - 2;
     area_field(area, pane->x + 1, pane->y, width,
                theme_style(view->in_side ? THEME_STRONG : THEME_HEADING), title);

@@ -685,14 +685,13 @@ static void render_range(const struct timeline *timeline, const struct browse *b
 static void render_slots(const struct timeline *timeline, const struct browse *browse,
                          const struct area *chart, uint64_t scale)
 {
-    for (int x = 0; x < timeline->slot_count; x++) {
+    for (int x = 0; x < timeline->slot_count; x++)
         if (timeline->mode == TIMELINE_RATE)
             render_rate(timeline, chart, x, scale);
         else if (timeline->mode == TIMELINE_NET)
             render_net(timeline, chart, x, scale);
         else
             render_slot(timeline, chart, x, &timeline->slots[x], scale);
-    }
     if (timeline->mode == TIMELINE_LIVE)
         render_rss(timeline, browse, chart, scale);
 }

@@ -167,9 +167,8 @@ static void timeline_range(struct timeline *timeline, struct browse *browse, con
 
 static struct table_place place_of(enum pane pane, int shown, int width, int height)
 {
-    if (width < 70) {
+    if (width < 70)
         return (struct table_place){0, 1, (int)pane == shown ? width : 0, height - 1};
-    }
     const int half = width / 2;
     return (struct table_place){pane == BY_TYPE ? 0 : half, 1,
                                 pane == BY_TYPE ? half - 1 : width - half, height - 1};

@@ -69,10 +69,9 @@ static size_t wide_children(const struct tree_view *view, const struct box *box,
     size_t used = 0;
     if (whole <= 0 || !session_tree_children(view->tree, box->node, &first, &count))
         return 0;
-    for (uint32_t i = 0; i < count && used < CHILDREN_MAX; i++) {
+    for (uint32_t i = 0; i < count && used < CHILDREN_MAX; i++)
         if (value_of(view, first + i) * box->width >= whole)
             children[used++] = first + i;
-    }
     session_tree_sort(view->tree, &order, children, used);
     return used;
 }
