@@ -71,47 +71,32 @@ static void put_cell(const struct table_source *source, size_t row, size_t colum
         put_json(out, text);
 }
 
-static void write_csv(const struct table_source *source, FILE *out)
-{
-    for (size_t i = 0; i < source->column_count; i++) {
-        if (i > 0)
-            fputc(',', out);
-        put_csv(out, file_name(&source->columns[i]));
-    }
-    fputs("\r\n", out);
-    for (size_t row = 0; row < source->rows; row++) {
-        for (size_t i = 0; i < source->column_count; i++) {
-            if (i > 0)
-                fputc(',', out);
-            put_cell(source, row, i, out, TABLE_CSV);
-        }
-        fputs("\r\n", out);
-    }
-}
-
-static void write_json(const struct table_source *source, FILE *out)
-{
-    fputc('[', out);
-    for (size_t row = 0; row < source->rows; row++) {
-        fputs(row > 0 ? ",\n {" : "\n {", out);
-        for (size_t i = 0; i < source->column_count; i++) {
-            if (i > 0)
-                fputs(", ", out);
-            put_json(out, file_name(&source->columns[i]));
-            fputs(": ", out);
-            put_cell(source, row, i, out, TABLE_JSON);
-        }
-        fputc('}', out);
-    }
-    fputs("\n]\n", out);
-}
-
 void table_write(const struct table_source *source, FILE *out, enum table_format format)
 {
-    if (format == TABLE_CSV)
-        write_csv(source, out);
-    else
-        write_json(source, out);
+    const bool json = format == TABLE_JSON;
+    fputs(json ? "[" : "", out);
+    for (size_t line = json; line <= source->rows; line++) { /* CSV begins with the names */
+        const char *between = "";
+        if (json)
+            fputs(line > 1 ? ",\n {" : "\n {", out);
+        for (size_t i = 0; i < source->column_count; i++) {
+            const char *name = file_name(&source->columns[i]);
+            if (!*name)
+                continue;
+            fputs(between, out);
+            between = json ? ", " : ",";
+            if (json) {
+                put_json(out, name);
+                fputs(": ", out);
+            }
+            if (line == 0)
+                put_csv(out, name);
+            else
+                put_cell(source, line - 1, i, out, format);
+        }
+        fputs(json ? "}" : "\r\n", out);
+    }
+    fputs(json ? "\n]\n" : "", out);
 }
 
 void table_copy(const struct table_source *source, size_t row, FILE *out)

@@ -57,7 +57,8 @@ struct table_column {
     bool unsorted;       /* the view cannot sort by it */
     enum table_cut cut;  /* of text */
     const char *meaning; /* a few words, said when the table is sorted by it, or NULL */
-    const char *file;    /* its name in files (docs/tables.md); NULL: the title */
+    const char *file; /* its name in files (docs/tables.md); NULL: the title; "": a drawing, which
+                         is not in files */
     enum table_number number;
     size_t at; /* offset of that uint64_t in the row; TABLE_ASKED: the list's kind returns it */
     bool bar;  /* the number's part of the column's sum, as a bar behind it */

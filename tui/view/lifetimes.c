@@ -45,8 +45,7 @@ static const struct table_column columns[COLUMNS] = {
     {"bytes", 6, 40, .number = TABLE_BYTES, .at = AT(bytes), .bar = true},
     {"average", 7, 76, .meaning = "bytes of a block", .file = "avg_size", .number = TABLE_BYTES,
      .at = AT(average)},
-    [COLUMN_BAR] = {"blocks by lifetime", .text = true, .keep = true, .unsorted = true,
-                    .file = "bar"},
+    [COLUMN_BAR] = {"blocks by lifetime", .text = true, .keep = true, .unsorted = true, .file = ""},
 };
 
 /* ---- rows ------------------------------------------------------------------------------- */

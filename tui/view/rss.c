@@ -67,7 +67,7 @@ static const struct table_column columns[COLUMNS] = {
     {"bytes", 8, .keep = true, .unsorted = true, .number = TABLE_BYTES,
      .at = offsetof(struct class_row, bytes)},
     [COLUMN_SHARE] = {"of RSS", 6, .keep = true, .unsorted = true, .file = "share"},
-    [COLUMN_BAR] = {"", BAR_WIDTH, 64, .text = true, .unsorted = true, .file = "bar"},
+    [COLUMN_BAR] = {"", BAR_WIDTH, 64, .text = true, .unsorted = true, .file = ""},
     [COLUMN_PART] = {"part", .text = true, .keep = true, .unsorted = true},
 };
 

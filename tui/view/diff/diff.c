@@ -35,7 +35,7 @@ enum { BAR_HALF = 10 };
 static const struct table_column columns[COLUMNS] = {
     [COLUMN_NAME] = {"name", .text = true, .keep = true},
     [COLUMN_BAR] = {"less      more", 2 * BAR_HALF + 1, 96, .text = true, .unsorted = true,
-                    .file = "bar", .meaning = "the net change, from the middle"},
+                    .file = "", .meaning = "the net change, from the middle"},
     [COLUMN_NET] = {"net", 8, .keep = true, .meaning = "bytes live at B less those at A",
                     .file = "net_bytes", .number = TABLE_GROWTH, .at = TABLE_ASKED},
     {"at A", 8, 60, .file = "from_bytes", .number = TABLE_BYTES, .at = AT(before.bytes)},
