@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +45,11 @@ static inline void free_all(void **items, size_t count)
 
 /* Compares two numbers as qsort() wants it; `ORDER(…) ?: ORDER(…)` goes on with the next key. */
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+static inline int array_order32(const void *left, const void *right)
+{
+    return ORDER(*(const uint32_t *)left, *(const uint32_t *)right);
+}
 
 /* Moves `at`, an index, up to `count`: to the first of the sorted items from there on for which
  * `before`, an expression of the index `middle`, is false. */

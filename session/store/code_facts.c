@@ -151,13 +151,6 @@ static bool read_function(void *context, const struct database_row *row,
     return function->linkage_name != NULL;
 }
 
-static bool read_number(void *context, const struct database_row *row, struct session_error *error)
-{
-    (void)error;
-    *(int64_t *)context = database_number(row, 0);
-    return true;
-}
-
 /* Reads what names_load() leaves out. Sessions of earlier builds have no starts. */
 static bool load_functions(struct session *session, struct session_error *error)
 {
@@ -169,7 +162,7 @@ static bool load_functions(struct session *session, struct session_error *error)
         return session_fail_memory(error, "the functions");
     if (database_each(session->database,
                       "SELECT count(*) FROM pragma_table_info('function') WHERE name = 'start_pc'",
-                      read_number, &starts, error) &&
+                      database_take_number, &starts, error) &&
         database_each(session->database,
                       starts ? "SELECT id, linkage_name, role, start_pc FROM function"
                              : "SELECT id, linkage_name, role, NULL FROM function",

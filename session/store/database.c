@@ -203,7 +203,8 @@ static bool fail(struct database *database, struct session_error *error)
                         database->path, reason ? reason : sqlite3_errmsg(database->handle));
 }
 
-static bool read_pragma(void *context, const struct database_row *row, struct session_error *error)
+bool database_take_number(void *context, const struct database_row *row,
+                          struct session_error *error)
 {
     (void)error;
     *(int64_t *)context = database_number(row, 0);
@@ -214,8 +215,9 @@ static bool validate(struct database *database, struct session_error *error)
 {
     int64_t application = 0;
     int64_t version = 0;
-    if (!database_each(database, "PRAGMA application_id", read_pragma, &application, error) ||
-        !database_each(database, "PRAGMA user_version", read_pragma, &version, error))
+    if (!database_each(database, "PRAGMA application_id", database_take_number, &application,
+                       error) ||
+        !database_each(database, "PRAGMA user_version", database_take_number, &version, error))
         return false;
     if (application != SESSION_APPLICATION_ID)
         return session_fail(error, 0,
@@ -235,8 +237,8 @@ static bool begin_reading(struct database *database, struct session_error *error
 {
     int64_t tables;
     return sqlite3_exec(database->handle, "BEGIN", NULL, NULL, NULL) == SQLITE_OK &&
-           database_each(database, "SELECT count(*) FROM sqlite_schema", read_pragma, &tables,
-                         error);
+           database_each(database, "SELECT count(*) FROM sqlite_schema", database_take_number,
+                         &tables, error);
 }
 
 /* Returns a number that changes with each state of the file, -1 if it cannot be read. */
@@ -428,7 +430,7 @@ uint32_t database_direct_root(struct database *database, const char *table)
     int64_t page = 0;
     snprintf(sql, sizeof(sql),
              "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = '%s'", table);
-    if (database->logged || !database_each(database, sql, read_pragma, &page, &ignored))
+    if (database->logged || !database_each(database, sql, database_take_number, &page, &ignored))
         return 0;
     return page > 0 && page <= UINT32_MAX ? (uint32_t)page : 0;
 }
@@ -524,7 +526,7 @@ bool database_has_table(struct database *database, const char *name, bool *has,
     int64_t tables = 0;
     snprintf(sql, sizeof(sql),
              "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '%s'", name);
-    const bool good = database_each(database, sql, read_pragma, &tables, error);
+    const bool good = database_each(database, sql, database_take_number, &tables, error);
     *has = good && tables != 0;
     return good;
 }

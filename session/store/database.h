@@ -39,6 +39,9 @@ typedef bool database_handler(void *context, const struct database_row *row,
                               struct session_error *error);
 bool database_each(struct database *database, const char *sql, database_handler *handler,
                    void *context, struct session_error *error);
+/* A handler of one number: the context is an int64_t. */
+bool database_take_number(void *context, const struct database_row *row,
+                          struct session_error *error);
 
 /* Ends long queries, with the error that the question was cancelled, as soon as `stop` says so. */
 void database_stop_when(struct database *database, bool (*stop)(const void *context),

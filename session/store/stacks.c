@@ -399,20 +399,13 @@ static bool unpack_stacks(struct stacks *stacks, const struct names *names, size
     return true;
 }
 
-static bool read_largest(void *context, const struct database_row *row, struct session_error *error)
-{
-    (void)error;
-    *(int64_t *)context = database_number(row, 0);
-    return true;
-}
-
 /* Returns true if an array has an element for each id of a table. */
 static bool fits(struct database *database, const char *sql, size_t length, size_t size)
 {
     struct session_error ignored;
     int64_t largest = -1;
     return length % size == 0 && length / size < UINT32_MAX &&
-           database_each(database, sql, read_largest, &largest, &ignored) && largest >= 0 &&
+           database_each(database, sql, database_take_number, &largest, &ignored) && largest >= 0 &&
            length / size == (uint64_t)largest + 1;
 }
 

@@ -277,12 +277,6 @@ static int compare_bounds(const void *left, const void *right, void *context)
     return of_a != of_b ? (of_a < of_b ? 1 : -1) : a < b ? -1 : a > b;
 }
 
-static int compare_cells(const void *left, const void *right)
-{
-    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 /* Finds the live bytes at each border, and the cells whose bound reaches the largest. */
 static void find_candidates(struct search *search)
 {
@@ -687,7 +681,7 @@ static bool search_rounds(struct search *search, bool *done, struct session_erro
             return false;
         /* Few chunks have the events of buckets near each other. */
         if (first)
-            qsort(search->left, search->left_count, sizeof(*search->left), compare_cells);
+            qsort(search->left, search->left_count, sizeof(*search->left), array_order32);
     }
     *done = !is_full(search);
     return true;

@@ -198,16 +198,10 @@ static void place_times(void *context, const struct chunk_rows *rows)
     }
 }
 
-static int compare_low(const void *left, const void *right)
-{
-    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 static void sort_bucket(uint32_t *low, size_t count)
 {
     if (count > SHORT_BUCKET) {
-        qsort(low, count, sizeof(*low), compare_low);
+        qsort(low, count, sizeof(*low), array_order32);
         return;
     }
     for (size_t i = 1; i < count; i++) {

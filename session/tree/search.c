@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "session/store/error.h"
 #include "session/store/session_state.h"
 #include "session/tree/tree_state.h"
@@ -312,12 +313,6 @@ static void put_names(const struct session_tree *tree, const struct terms *terms
 
 /* ---- stacks ---- */
 
-static int compare_rows(const void *left, const void *right)
-{
-    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 /* Puts the stacks from one row to another one: no other stack of the tree has a number between. */
 static void put_run(const struct session_tree *tree, uint32_t first, uint32_t last, bool begins,
                     struct words *words)
@@ -340,7 +335,7 @@ static bool put_stacks(const struct session_tree *tree, const struct tree_node *
     if (!rows)
         return session_fail_memory(error, "the test");
     memcpy(rows, &tree->order[node->first_row], count * sizeof(*rows));
-    qsort(rows, count, sizeof(*rows), compare_rows);
+    qsort(rows, count, sizeof(*rows), array_order32);
     /* Stack 0 is not a stack. */
     const uint32_t begin = count > 0 && tree->rows[rows[0]].stack == 0;
     put(words, begin == 0 ? "" : count > 1 ? "stack is null or " : "stack is null");

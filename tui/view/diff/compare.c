@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "schemas/hash.h"
 #include "tui/screen/format.h"
 #include "tui/view/common/list.h"
@@ -141,19 +142,13 @@ static bool join(struct compare_row *row, struct compare_row *other)
     return stacks != NULL;
 }
 
-static int by_id(const void *left, const void *right)
-{
-    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 /* Sorts the stacks of a path, each once. */
 static void sort_stacks(struct compare_row *row)
 {
     size_t used = 0;
     if (row->stack_count == 0)
         return;
-    qsort(row->stacks, row->stack_count, sizeof(*row->stacks), by_id);
+    qsort(row->stacks, row->stack_count, sizeof(*row->stacks), array_order32);
     for (size_t i = 1; i < row->stack_count; i++)
         if (row->stacks[i] != row->stacks[used])
             row->stacks[++used] = row->stacks[i];

@@ -380,12 +380,6 @@ static void cell(const void *view, const void *row, size_t column, struct table_
 /* The filter language allows a list of so many items. */
 enum { ITEMS_MOST = 100000 };
 
-static int compare_ids(const void *left, const void *right)
-{
-    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 /* Writes the stacks of a group as the items of a list. Returns their number. */
 static size_t write_stacks(FILE *out, const struct session_leaks *leaks,
                            const struct session_leak *leak)
@@ -396,7 +390,7 @@ static size_t write_stacks(FILE *out, const struct session_leaks *leaks,
         return SIZE_MAX;
     for (size_t i = 0; i < leak->stack_count; i++)
         ids[i] = leaks->stacks[leak->first_stack + i].stack;
-    qsort(ids, leak->stack_count, sizeof(*ids), compare_ids);
+    qsort(ids, leak->stack_count, sizeof(*ids), array_order32);
     for (size_t i = 0, last; i < leak->stack_count; i = last + 1, items++) {
         for (last = i; last + 1 < leak->stack_count && ids[last + 1] == ids[last] + 1;)
             last++;
