@@ -833,27 +833,11 @@ static void document_write_csv(const struct document *document, FILE *out)
 
 static const char *unit_name(enum value_kind kind)
 {
-    switch (kind) {
-    case VALUE_BYTES:
-        return "bytes";
-    case VALUE_DURATION:
-        return "ns";
-    case VALUE_MOMENT:
-        return "ns since start";
-    case VALUE_SHARE:
-        return "fraction";
-    case VALUE_ADDRESS:
-        return "address";
-    case VALUE_NUMBER:
-    case VALUE_LINE:
-        return "number";
-    case VALUE_TRUTH:
-        return "truth";
-    case VALUE_FRAMES:
-        return "frames";
-    default:
-        return "text";
-    }
+    static const char *const names[] = {
+        [VALUE_BYTES] = "bytes",           [VALUE_DURATION] = "ns",     [VALUE_SHARE] = "fraction",
+        [VALUE_MOMENT] = "ns since start", [VALUE_ADDRESS] = "address", [VALUE_NUMBER] = "number",
+        [VALUE_LINE] = "number",           [VALUE_TRUTH] = "truth",     [VALUE_FRAMES] = "frames"};
+    return names[kind] ? names[kind] : "text";
 }
 
 static void json_put_frames(struct json *json, const struct document_value *value)

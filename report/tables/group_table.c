@@ -9,24 +9,16 @@
 
 const char *group_join_step(enum report_by by)
 {
-    switch (by) {
-    case BY_FUNCTION:
-        return "| join function, module";
-    case BY_TYPE:
-        return "| join type";
-    case BY_LINE:
-        return "| join function, file, line";
-    case BY_MODULE:
-        return "| join module";
-    case BY_THREAD:
-        return "| join thread";
-    case BY_STACK:
-        return "| join stack";
-    case BY_SIZE:
-        return "| join size";
-    default:
-        return "| join user";
-    }
+    static const char *const steps[] = {[BY_FUNCTION] = "| join function, module",
+                                        [BY_TYPE] = "| join type",
+                                        [BY_LINE] = "| join function, file, line",
+                                        [BY_MODULE] = "| join module",
+                                        [BY_THREAD] = "| join thread",
+                                        [BY_STACK] = "| join stack",
+                                        [BY_SIZE] = "| join size",
+                                        [BY_USER] = "| join user",
+                                        [BY_DEFAULT] = "| join user"};
+    return steps[by];
 }
 
 size_t group_key_columns(enum report_by by, struct document_column *columns)

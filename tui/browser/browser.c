@@ -385,7 +385,9 @@ static bool prepare(struct browser *browser, struct session *session,
     *error = (struct session_error){.message = SESSION_OUT_OF_MEMORY};
     for (int i = 0; i < VIEWS; i++) {
         const struct view_ops *view = browser_view((enum view_number)i);
-        browser->views[i] = view->rows ? table_view_new(view->rows) : view->create();
+        browser->views[i] = view->rows     ? table_view_new(view->rows)
+                            : view->create ? view->create()
+                                           : calloc(1, view->size);
         if (!browser->views[i])
             return false;
     }

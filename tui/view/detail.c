@@ -571,11 +571,6 @@ static const struct table_column columns[COLUMNS] = {
     [COLUMN_PLACE] = {"where", 28, 76, .text = true, .unsorted = true},
 };
 
-static void *create(void)
-{
-    return calloc(1, sizeof(struct detail));
-}
-
 static void destroy(void *view, struct browse *browse)
 {
     struct detail *detail = view;
@@ -838,7 +833,7 @@ const struct view_ops detail_view = {
     .help = "All that is known about one allocation: who allocated and freed it, what lay beside "
             "it, and what its address held before and after it.",
     .keys = KEY_TABLE(keys),
-    .create = create,
+    .size = sizeof(struct detail),
     .destroy = destroy,
     .update = update,
     .render = render,

@@ -403,21 +403,16 @@ static const struct list_kind details = {.columns = part_columns,
 static const struct list_kind *choose(void *view, const void *row)
 {
     (void)view;
-    switch (((const struct class_row *)row)->class) {
-    case RESIDENCY_HOLES:
-        return &pins;
-    case RESIDENCY_FREE_PAGES:
-        return &last_owners;
-    case RESIDENCY_HEADERS:
-        return &headers;
-    case RESIDENCY_LIVE_UNTOUCHED:
-    case RESIDENCY_LIVE_SWAPPED:
-        return &untouched;
-    case RESIDENCY_LIVE_RESIDENT:
-        return &residents;
-    default:
-        return &details;
-    }
+    static const struct list_kind *const of[RESIDENCY_CLASSES] = {
+        [RESIDENCY_HOLES] = &pins,
+        [RESIDENCY_FREE_PAGES] = &last_owners,
+        [RESIDENCY_HEADERS] = &headers,
+        [RESIDENCY_LIVE_UNTOUCHED] = &untouched,
+        [RESIDENCY_LIVE_SWAPPED] = &untouched,
+        [RESIDENCY_LIVE_RESIDENT] = &residents,
+    };
+    const struct list_kind *kind = of[((const struct class_row *)row)->class];
+    return kind ? kind : &details;
 }
 
 static void title(const void *view, const void *row, char *out, size_t size)

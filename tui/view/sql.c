@@ -362,11 +362,6 @@ struct opened_data {
     struct session *session;
 };
 
-static void *create(void)
-{
-    return calloc(1, sizeof(struct sql));
-}
-
 static void close_engine(struct sql *sql, struct browse *browse)
 {
     if (browse->beside == &sql->loader)
@@ -666,7 +661,7 @@ const struct view_ops sql_view = {
     .help = "One statement at a time, on the tables and views of the session, and on "
             "graph('FILTER'). It only reads. w makes a set of a column of ids.",
     .keys = KEY_TABLE(keys),
-    .create = create,
+    .size = sizeof(struct sql),
     .destroy = destroy,
     .update = update,
     .render = render,

@@ -38,7 +38,8 @@ struct view_ops {
     const char *asks_range; /* prompt of ACTION_RANGE; NULL: the action comes without a text */
     const char *help;       /* a sentence or two that begin the view's help, or NULL */
     struct key_table keys;  /* its own, and shared ones that it explains itself */
-    const struct table_view_kind *rows; /* of a view that is a list; NULL: it has create() */
+    const struct table_view_kind *rows; /* of a view that is a list, or NULL */
+    size_t size;                        /* of its state, which is 0 at first; or create() */
     void *(*create)(void);              /* NULL if memory is exhausted */
     void (*destroy)(void *view, struct browse *browse);
     /* Another view is shown from now on: gives up questions that take long. NULL: there are none.

@@ -375,11 +375,6 @@ static bool overview_copy(void *view, struct browse *browse, FILE *out)
 
 #define STEP_SIZE 8192
 
-static void *create(void)
-{
-    return calloc(1, sizeof(struct overview));
-}
-
 static void destroy(void *view, struct browse *browse)
 {
     loads_clear(view, browse);
@@ -634,7 +629,7 @@ const struct view_ops overview_view = {
     .title = "Overview",
     .help = "What is odd in this session, the gravest first, and who held the memory at its peak.",
     .keys = KEY_TABLE(keys),
-    .create = create,
+    .size = sizeof(struct overview),
     .destroy = destroy,
     .leave = leave,
     .update = update,
