@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ingest/base/status.h"
+#include "schemas/array.h"
 
 struct call_tree_node {
     uint32_t parent, function;
@@ -213,13 +214,8 @@ bool call_tree_each(const struct call_tree *tree,
 
 void call_tree_free(struct call_tree *tree)
 {
-    free(tree->nodes);
-    free(tree->selves);
-    free(tree->totals);
+    FREE_ALL(tree->nodes, tree->selves, tree->totals);
     index_map_free(&tree->by_place);
-    free(tree->first_child);
-    free(tree->children);
-    free(tree->order);
-    free(tree->ids);
+    FREE_ALL(tree->first_child, tree->children, tree->order, tree->ids);
     *tree = (struct call_tree){.count = 0};
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/replay/frames.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ingest/replay/scan.h"
 #include "ingest/symbols/table.h"
+#include "schemas/array.h"
 #include "schemas/code/function_name.h"
 #include "schemas/code/rust_name.h"
 #include "schemas/code/user_code.h"
@@ -488,10 +488,7 @@ struct frame_range frames_of_runtime(struct frames *frames, uint32_t module,
 
 void frames_free(struct frames *frames)
 {
-    free(frames->rows);
-    free(frames->functions);
-    free(frames->source_files);
-    free(frames->ranges);
+    FREE_ALL(frames->rows, frames->functions, frames->source_files, frames->ranges);
     index_map_free(&frames->by_pc);
     index_map_free(&frames->by_function);
     index_map_free(&frames->by_source_file);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ingest/base/array.h"
+#include "schemas/array.h"
 
 /* Returns the snapshot, which must be the last one: they are taken one after another. */
 static struct heap_snapshot *find(struct heap_snapshots *snapshots, uint64_t number)
@@ -149,10 +150,7 @@ void heap_snapshots_free(struct heap_snapshots *snapshots)
             free(row->mappings[j].path);
         for (size_t j = 0; j < row->piece_count; j++)
             free(row->pieces[j].bytes);
-        free(row->mappings);
-        free(row->threads);
-        free(row->pieces);
-        free(row->name);
+        FREE_ALL(row->mappings, row->threads, row->pieces, row->name);
     }
     free(snapshots->rows);
     *snapshots = (struct heap_snapshots){.rows = NULL};

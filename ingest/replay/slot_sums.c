@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/replay/slot_sums.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ingest/base/array.h"
-#include "schemas/slot_codec.h"
+#include "schemas/array.h"
 
 /* ---- a level of slots ------------------------------------------------------------------- */
 
@@ -42,9 +39,7 @@ struct slot_change {
 
 static void slot_level_free(struct slot_level *level)
 {
-    free(level->bytes);
-    free(level->parts);
-    free(level->cells);
+    FREE_ALL(level->bytes, level->parts, level->cells);
     *level = (struct slot_level){.of = level->of, .most = level->most};
 }
 
@@ -280,12 +275,10 @@ void slot_sums_delete(struct slot_sums *sums)
         return;
     for (unsigned key = 0; key < SLOT_KEYS; key++)
         for (unsigned level = 0; level < SLOT_LEVELS; level++) {
-            free(sums->keys[key].open[level].sums);
-            free(sums->keys[key].open[level].touched);
+            FREE_ALL(sums->keys[key].open[level].sums, sums->keys[key].open[level].touched);
             slot_level_free(&sums->keys[key].coded[level]);
         }
-    free(sums->changes);
-    free(sums->tiles);
+    FREE_ALL(sums->changes, sums->tiles);
     index_map_free(&sums->by_tile);
     free(sums);
 }

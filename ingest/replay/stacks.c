@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "schemas/trace_codec.h"
 
 /* ---- user frames --------------------------------------------------------------------------- */
@@ -153,12 +154,8 @@ void stacks_free(struct stacks *stacks)
 {
     frames_free(&stacks->frames);
     user_frames_free(&stacks->user);
-    free(stacks->rows);
-    free(stacks->contexts);
-    free(stacks->evaluated);
-    free(stacks->path);
-    free(stacks->by_id);
-    free(stacks->function_modules);
+    FREE_ALL(stacks->rows, stacks->contexts, stacks->evaluated, stacks->path, stacks->by_id,
+             stacks->function_modules);
     *stacks = (struct stacks){0};
 }
 

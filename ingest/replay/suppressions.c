@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ingest/base/array.h"
+#include "schemas/array.h"
 #include "schemas/printable.h"
 
 struct suppressor {
@@ -142,10 +143,7 @@ void suppressor_free(struct suppressor *suppressor)
 {
     if (!suppressor)
         return;
-    free(suppressor->functions);
-    free(suppressor->source_files);
-    free(suppressor->modules);
-    free(suppressor);
+    FREE_ALL(suppressor->functions, suppressor->source_files, suppressor->modules, suppressor);
 }
 
 const char *suppressor_of(const struct suppressor *suppressor, size_t stack)

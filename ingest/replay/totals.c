@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/base/array.h"
 #include "ingest/replay/totals_log.h"
 
 /* ---- stack usage --------------------------------------------------------------------------- */

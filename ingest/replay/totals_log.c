@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "ingest/base/output_file.h"
+#include "schemas/array.h"
 
 /* An event is a byte, then varints: ns after the last event, the difference of the address from the
  * last event's (zigzag), size, stack, type; of a free its lifetime too. */
@@ -249,11 +250,9 @@ static void sift(struct totals_log *log, size_t at)
 static void free_readers(struct totals_log *log)
 {
     for (size_t i = 0; log->readers && i < log->part_count; i++) {
-        free(log->readers[i].buffer);
-        free(log->readers[i].names.names);
+        FREE_ALL(log->readers[i].buffer, log->readers[i].names.names);
     }
-    free(log->readers);
-    free(log->heap);
+    FREE_ALL(log->readers, log->heap);
     log->readers = NULL;
     log->heap = NULL;
     log->heap_count = 0;
@@ -317,8 +316,6 @@ bool totals_log_next(struct totals_log *log, struct totals_log_event *event)
 void totals_log_free_memory(struct totals_log *log)
 {
     free_readers(log);
-    free(log->parts);
-    free(log->named.names);
-    free(log->buffer);
+    FREE_ALL(log->parts, log->named.names, log->buffer);
     *log = (struct totals_log){.events = -1, .names = -1};
 }

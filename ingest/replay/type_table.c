@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "schemas/trace_layout.h"
 
 /* ---- owners -------------------------------------------------------------------------------- */
@@ -31,9 +32,7 @@ struct owner_memo {
 
 static void owners_free(struct owners *owners)
 {
-    free(owners->rows);
-    free(owners->memos);
-    free(owners->frames);
+    FREE_ALL(owners->rows, owners->memos, owners->frames);
     index_map_free(&owners->by_name);
     index_map_free(&owners->by_frames);
     *owners = (struct owners){0};
@@ -308,12 +307,10 @@ void type_table_free(struct type_table *table)
     types_program_types_free(table->program_types);
     index_map_free(&table->by_name);
     index_map_free(&table->by_symbol);
-    free(table->named);
-    free(table->rows);
+    FREE_ALL(table->named, table->rows);
     generation_cache_free(&table->memos);
     call_chains_free(&table->chains);
-    free(table->by_stack);
-    free(table->unknown);
+    FREE_ALL(table->by_stack, table->unknown);
     owners_free(&table->owners);
     *table = (struct type_table){0};
 }

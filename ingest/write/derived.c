@@ -9,8 +9,6 @@
 
 #include "ingest/base/array.h"
 #include "ingest/replay/row_batch.h"
-#include "ingest/replay/totals.h"
-#include "ingest/write/database.h"
 #include "ingest/write/functions.h"
 #include "ingest/write/packed.h"
 #include "ingest/write/references.h"

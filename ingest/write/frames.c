@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "ingest/base/output_file.h"
-#include "ingest/write/btree.h"
 
 /* ---- records ------------------------------------------------------------------------------- */
 

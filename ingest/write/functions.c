@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/write/functions.h"
 
-#include <stdlib.h>
-
-#include "ingest/base/array.h"
 #include "ingest/write/session_tables.h"
 #include "function_count_sql.h"
 #include "process_update_sql.h"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "layouts_sql.h"
 
 /* Bytes of a name; a longer one counts as not known. */
@@ -133,15 +134,11 @@ void members_free(struct members *members)
     for (size_t i = 0; i < members->type_count; i++)
         free(members->types[i].name);
     for (size_t i = 0; i < members->row_count; i++) {
-        free(members->rows[i].name);
-        free(members->rows[i].type);
+        FREE_ALL(members->rows[i].name, members->rows[i].type);
     }
     for (size_t i = 0; i < members->name_count; i++)
         free(members->names[i]);
-    free(members->types);
-    free(members->rows);
-    free(members->places);
-    free(members->names);
+    FREE_ALL(members->types, members->rows, members->places, members->names);
     index_map_free(&members->type_by_id);
     index_map_free(&members->type_by_name);
     index_map_free(&members->by_place);

@@ -8,11 +8,11 @@
 
 #include "ingest/base/array.h"
 #include "ingest/replay/call_tree.h"
-#include "ingest/write/database.h"
 #include "ingest/write/derived.h"
 #include "ingest/write/inherited.h"
 #include "ingest/write/packed.h"
 #include "ingest/write/session_tables.h"
+#include "schemas/array.h"
 #include "schemas/packed_array.h"
 #include "at_peak_sql.h"
 #include "call_sites_sql.h"
@@ -139,8 +139,7 @@ static bool replay_machine(struct run_sums *sums, uint32_t machine, uint64_t dur
     for (uint64_t n = 0; good && totals_log_next(log, &event); n++)
         good = count_event(sums, &event) &&
                (n % EVENTS_PER_LOOK != 0 || !writer_database_interrupted(sums->tables));
-    free(wanted);
-    free(later_ns);
+    FREE_ALL(wanted, later_ns);
     totals_finish(&sums->totals);
     good = good && totals_finish_slots(&sums->totals);
     if (log->error != 0 || writer_database_interrupted(sums->tables))
@@ -290,11 +289,7 @@ static bool writer_run_sums_put(struct writer_database *tables, struct writer *s
     const bool good = put_sums(sums);
     totals_free_memory(&sums->totals);
     call_tree_free(&sums->tree);
-    free(sums->stacks);
-    free(sums->functions);
-    free(sums->sums);
-    free(sums->nodes);
-    free(sums);
+    FREE_ALL(sums->stacks, sums->functions, sums->sums, sums->nodes, sums);
     return good;
 }
 
@@ -401,9 +396,7 @@ static bool run_processes_select(struct writer_database *database, struct run *r
 void run_processes_free(struct run *run)
 {
     for (size_t i = 0; i < run->count; i++) {
-        free(run->processes[i].program);
-        free(run->processes[i].arguments);
-        free(run->processes[i].ending);
+        FREE_ALL(run->processes[i].program, run->processes[i].arguments, run->processes[i].ending);
     }
     free(run->processes);
     *run = (struct run){0};
@@ -650,10 +643,7 @@ void writer_merge_close(struct writer_merge *merge)
         return;
     writer_database_close(&merge->tables);
     writer_close(merge->session);
-    free(merge->parts);
-    free(merge->stacks);
-    free(merge->path);
-    free(merge);
+    FREE_ALL(merge->parts, merge->stacks, merge->path, merge);
 }
 
 /* ---- suppressed ---------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 
 #include "ingest/write/dominators.h"
 #include "ingest/write/members.h"
+#include "schemas/array.h"
 #include "schemas/trace_references.h"
 #include "other_allocators_sql.h"
 #include "reference_indexes_sql.h"
@@ -651,8 +652,7 @@ static bool make_graph(struct snapshot *snapshot, struct graph *graph, bool all)
         count += !snapshot->doubted[i];
     }
     const bool good = from && to && graph_make(graph, nodes, from, to, count);
-    free(from);
-    free(to);
+    FREE_ALL(from, to);
     return good || fail_memory(snapshot);
 }
 
@@ -845,8 +845,7 @@ static bool sum_groups(struct groups *groups)
         }
     }
     graph_free(&tree);
-    free(from);
-    free(to);
+    FREE_ALL(from, to);
     return good;
 }
 
@@ -1055,21 +1054,11 @@ static void free_snapshot(struct snapshot *snapshot)
     for (size_t i = 0; i < snapshot->thread_count; i++)
         free(snapshot->threads[i].name);
     for (size_t i = 0; i < snapshot->root_count; i++) {
-        free(snapshot->roots[i].name);
-        free(snapshot->roots[i].module);
+        FREE_ALL(snapshot->roots[i].name, snapshot->roots[i].module);
     }
-    free(snapshot->blocks);
-    free(snapshot->pieces);
-    free(snapshot->ranges);
-    free(snapshot->threads);
-    free(snapshot->roots);
-    free(snapshot->from);
-    free(snapshot->to);
-    free(snapshot->doubted);
-    free(snapshot->state);
-    free(snapshot->holder);
-    free(snapshot->bytes);
-    free(snapshot->count);
+    FREE_ALL(snapshot->blocks, snapshot->pieces, snapshot->ranges, snapshot->threads,
+             snapshot->roots, snapshot->from, snapshot->to, snapshot->doubted, snapshot->state,
+             snapshot->holder, snapshot->bytes, snapshot->count);
     dominators_free(&snapshot->dominators);
 }
 

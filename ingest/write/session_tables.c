@@ -10,9 +10,7 @@
 
 #include "ingest/base/status.h"
 #include "ingest/replay/extended.h"
-#include "ingest/replay/suppressions.h"
 #include "ingest/symbols/variables.h"
-#include "ingest/write/functions.h"
 #include "schemas/code/user_code.h"
 
 /* Writes the sums by time: slot_sum, tile and a key of meta. */

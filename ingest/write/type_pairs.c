@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "ingest/write/btree.h"
-
 struct stack_type {
     uint32_t stack, type;
     uint64_t allocations, bytes, live_count, live_bytes;
