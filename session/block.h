@@ -46,8 +46,7 @@ struct session_surroundings {
     struct session_beside end;   /* when it was freed; of a live block, at the end of the session */
     /* The blocks that held its first address before and after it, in the same arena of the same
      * process: their number, and the ids of those nearest in time, the nearest first. */
-    uint64_t before_count, after_count;
-    uint64_t before[SESSION_USES], after[SESSION_USES];
+    uint64_t before_count, after_count, before[SESSION_USES], after[SESSION_USES];
 };
 /* Takes a pass over the allocations. Returns false with `error` set. */
 bool session_surroundings(struct session *session, const struct session_allocation *block,

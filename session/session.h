@@ -384,8 +384,7 @@ bool selection_edges(struct selection *selection, uint32_t function, struct sess
 
 /* A range of addresses with live allocations at a time; it spans gaps under 16 MiB. */
 struct session_region {
-    uint64_t start, end;
-    uint64_t used_bytes, count;
+    uint64_t start, end, used_bytes, count;
 };
 /* Stores the regions at `ns` of all allocations, not only of a selection, in `*regions`, which the
  * caller frees. Returns false with `error` set. */

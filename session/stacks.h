@@ -46,8 +46,7 @@ struct session_stacks_options {
     bool at;        /* at_count and at_bytes */
     uint64_t at_ns;
     bool own_peaks; /* takes some passes over the allocations */
-    bool at_peak;
-    bool lifetimes;
+    bool at_peak, lifetimes;
     /*
      * short_count is not needed. For all allocations without a split the rest may then come from
      * the sums that ingest stored, without a pass.

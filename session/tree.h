@@ -32,9 +32,7 @@
 struct session_tree;
 
 struct session_tree_options {
-    bool bottom_up;
-    bool hide_libraries;
-    bool fold;
+    bool bottom_up, hide_libraries, fold;
     bool growth;             /* the sums at_from and at_to */
     uint64_t from_ns, to_ns; /* of the growth */
 };

@@ -64,8 +64,7 @@ struct symbols_naming {
     /* The address in memory of the entry that names it. NULL: the names are one scope's. */
     const void *origin;
     const char *name; /* DW_AT_name, qualified if it has no linkage name, or NULL */
-    const char *linkage_name;
-    const char *decl_file;
+    const char *linkage_name, *decl_file;
     uint32_t decl_line;
     uint64_t alone; /* where its copy out of line begins, if it has no linkage name; 0: none */
 };

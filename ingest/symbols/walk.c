@@ -13,8 +13,7 @@
 
 /* Bytes to skip, and then one value whose length is written in the file. */
 struct step {
-    uint32_t bytes;
-    uint32_t form;
+    uint32_t bytes, form;
 };
 
 struct shape {

@@ -28,8 +28,7 @@ struct trace_text {
 struct trace_extension {
     uint64_t type; /* enum trace_extended, or unknown */
     uint64_t when; /* absolute ticks if the type has a time, otherwise the last stamp */
-    uint64_t thread, tid, sequence;
-    uint64_t module, load_bias, start, end, segment_count;
+    uint64_t thread, tid, sequence, module, load_bias, start, end, segment_count;
     uint64_t arena, parent, address, old_address, size, count, stack, symbol;
     uint64_t protection, offset, alignment;
     uint64_t block_kind, number, line, begins; /* of runtimes; begins: enum trace_collection */
@@ -43,8 +42,7 @@ struct trace_extension {
     uint64_t stack_low, stack_high; /* of a thread; 0: not known */
     struct trace_text name; /* of a thread, arena, mark, snapshot; path of a module or mapped file;
                                a piece of text; name of a runtime, function or kind */
-    struct trace_text file;
-    struct trace_text build_id, exe, directory, host, kernel, boot_id;
+    struct trace_text file, build_id, exe, directory, host, kernel, boot_id;
     const uint8_t *rest, *rest_end; /* the strings of argv, or a module's segments */
 };
 

@@ -348,8 +348,7 @@ static uint64_t next_data(const struct trace_file *file, uint64_t offset)
 static bool index_slots(struct trace_file *file)
 {
     static const uint8_t zeros[TRACE_CHUNK_HEADER_SIZE];
-    uint64_t chunk_size = file->header.chunk_size;
-    uint64_t offset = TRACE_FILE_HEADER_SIZE;
+    uint64_t chunk_size = file->header.chunk_size, offset = TRACE_FILE_HEADER_SIZE;
     while (offset < file->size) {
         struct trace_chunk_header header = {0};
         size_t length = trace_file_read(file, offset, &header, sizeof(header));

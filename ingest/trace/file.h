@@ -21,10 +21,8 @@ struct trace_file;
  * not either, but the chunks that are packed in them are. */
 struct trace_slot {
     uint64_t offset; /* of the slot in the file, bytes; packed: its place during recording */
-    uint64_t base_ticks, base_monotonic_ns;
-    uint64_t sum;
-    uint32_t number;
-    uint32_t thread, sequence;
+    uint64_t base_ticks, base_monotonic_ns, sum;
+    uint32_t number, thread, sequence;
     uint32_t commit;    /* as in the header */
     uint32_t available; /* bytes of the slot that can be read: below `commit` in a cut file */
     uint32_t lost;      /* bytes of a damaged slot */

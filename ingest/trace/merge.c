@@ -31,8 +31,7 @@ struct run {
     const struct trace_record *record; /* of the event */
     struct trace_extension extension;
     uint64_t key; /* ticks of the event */
-    uint64_t offset;
-    uint64_t carry;
+    uint64_t offset, carry;
     enum event_kind kind;
     bool second_half;
 };

@@ -412,8 +412,7 @@ struct walk {
     char *allocator; /* the type that the outermost allocator names, or NULL */
     struct types_type allocated;
     struct types_index *index; /* of the outermost frame that decided */
-    bool differs, local;
-    bool cached, cached_known;
+    bool differs, local, cached, cached_known;
     bool anchored;       /* one frame's function has its code for itself */
     size_t frame, level; /* of the frame that decided last */
     bool done;

@@ -217,8 +217,7 @@ static bool put_call(struct writing *writing, const struct cost *call)
 
 static int compare_costs(const void *left, const void *right)
 {
-    const struct cost *a = left;
-    const struct cost *b = right;
+    const struct cost *a = left, *b = right;
     return ORDER(a->function, b->function) ?: ORDER(a->line, b->line) ?: ORDER(a->callee, b->callee);
 }
 

@@ -69,8 +69,7 @@ struct arguments {
     const char *sql; /* the database of --sql, NULL: a session is exported */
     enum session_dialect dialect;
     bool others; /* options that --sql does not take */
-    bool quiet;
-    bool value_given, frames_given, pcs_given, events_given, max_events_given;
+    bool quiet, value_given, frames_given, pcs_given, events_given, max_events_given;
 };
 
 static int wrong(const char *option, const char *wanted, const char *value)

@@ -161,8 +161,7 @@ struct child {
 
 static int compare_children(const void *left, const void *right)
 {
-    const struct child *a = left;
-    const struct child *b = right;
+    const struct child *a = left, *b = right;
     return strcmp(a->name, b->name);
 }
 

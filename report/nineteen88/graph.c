@@ -18,8 +18,7 @@ struct search {
     bool *open;               /* by node: on `stack` */
     uint32_t *stack, *path;   /* nodes without a component; the nodes from the root of the search */
     size_t stacked, depth;
-    uint32_t seen;
-    uint32_t *component, count;
+    uint32_t seen, *component, count;
 };
 
 static void enter(struct search *search, uint32_t node)

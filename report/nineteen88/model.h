@@ -64,8 +64,7 @@ struct chain {
     uint32_t call;  /* of the call site: model_caller() leads outward */
     uint32_t depth; /* at least 1 */
     bool whole;     /* no callers are missing */
-    struct class_sums sums[SIZE_CLASSES];
-    struct class_sums all;
+    struct class_sums sums[SIZE_CLASSES], all;
 };
 
 struct model {

@@ -423,8 +423,7 @@ static bool leak_paths_write(struct model *model, const struct tables_options *o
 {
     struct line line = {.out = out, .estimated = model->estimated};
     struct path *paths = calloc(model->count + 1, sizeof(*paths));
-    bool frees = false;
-    bool good = true;
+    bool frees = false, good = true;
     if (!paths)
         return report_fail_memory(error, "the paths");
     const size_t count =

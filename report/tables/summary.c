@@ -35,8 +35,7 @@ static void add_program(struct session *session, struct document *document)
 
 /* A sum of the summary: a sentence and its name. */
 struct summary_sum {
-    const char *name, *title;
-    const char *set, *steps;
+    const char *name, *title, *set, *steps;
     enum value_kind kind;
     const char *stopped; /* title if the recording stopped before the program */
 };

@@ -358,8 +358,7 @@ static bool is_simple(const struct session_box *box)
 static void write_box(FILE *out, const struct session_diagram *diagram, size_t place,
                       const struct change_of *change, bool as_term)
 {
-    const bool here = change->box == place;
-    const bool inserts = here && change->change == CHANGE_INSERT;
+    const bool here = change->box == place, inserts = here && change->change == CHANGE_INSERT;
     const bool replaced = here && change->change == CHANGE_REPLACE;
     const bool compound = replaced || !is_simple(&diagram->boxes[place]);
     const bool outer = as_term && (inserts || compound);

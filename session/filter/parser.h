@@ -101,8 +101,7 @@ struct filter_parser {
     struct session_error *error;
     struct filter_stored_use *stored;    /* the saved filters met so far */
     const char *tried[FILTER_TRIED_MAX]; /* what the next token could have been, so far */
-    unsigned tried_count;
-    unsigned depth, stored_depth, uses, tokens;
+    unsigned tried_count, depth, stored_depth, uses, tokens;
 };
 
 void filter_advance(struct filter_parser *parser);

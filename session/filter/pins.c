@@ -114,15 +114,13 @@ static bool live_blocks(struct session *session, const struct row_set *set, stru
 
 static int compare_blocks(const void *left, const void *right)
 {
-    const struct block *a = left;
-    const struct block *b = right;
+    const struct block *a = left, *b = right;
     return ORDER(a->space, b->space) ?: ORDER(a->start, b->start) ?: ORDER(a->row, b->row);
 }
 
 static int compare_pins(const void *left, const void *right)
 {
-    const struct pin *a = left;
-    const struct pin *b = right;
+    const struct pin *a = left, *b = right;
     return a->row < b->row ? -1 : a->row > b->row;
 }
 

@@ -40,8 +40,7 @@ static bool add_place(void *context, const struct database_row *row, struct sess
 
 static int compare_places(const void *left, const void *right)
 {
-    const struct place *a = left;
-    const struct place *b = right;
+    const struct place *a = left, *b = right;
     return ORDER(a->stack, b->stack) ?: ORDER(a->size, b->size);
 }
 

@@ -159,8 +159,7 @@ static bool read_value(void *context, const struct database_row *row, struct ses
 
 static int compare_rows(const void *left, const void *right)
 {
-    const struct pin *a = left;
-    const struct pin *b = right;
+    const struct pin *a = left, *b = right;
     return a->row < b->row ? -1 : a->row > b->row;
 }
 

@@ -266,8 +266,7 @@ static bool scan_pins(const struct scanning *scanning, const struct filter_progr
     memset(scanning->words, 0, ROW_SET_WORDS * sizeof(*scanning->words));
     for (size_t i = pins_from(pins, first);
          i < pins->count && pins->pins[i].row - first < scanning->rows; i++) {
-        const uint64_t row = pins->pins[i].row - first;
-        const uint64_t value = pins->pins[i].bytes;
+        const uint64_t row = pins->pins[i].row - first, value = pins->pins[i].bytes;
         const bool inside =
             leaf->table ? leaf->table[value] != 0 : value >= leaf->low && value <= leaf->high;
         scanning->words[row / 64] |= (uint64_t)(inside != leaf->outside) << (row % 64);

@@ -460,8 +460,7 @@ struct sorting {
     const struct row_set *set;
     const struct sort_key *key;
     struct sort_entry *entries; /* all rows, those of a chunk from before[chunk] on; NULL: heaps */
-    size_t *before;
-    size_t limit;
+    size_t *before, limit;
 };
 
 /* The first rows that one thread has met. */

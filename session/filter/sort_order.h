@@ -36,8 +36,7 @@ struct sort_key {
     uint64_t *rank;    /* by the column's value; NULL: the value itself is the key */
     uint64_t ranks;    /* a bound of the ranks, null excepted */
     struct pins *pins; /* of filter_field_found() */
-    uint64_t by_color[FILTER_COLOR_STEPS + 1];
-    uint64_t end_ns;
+    uint64_t by_color[FILTER_COLOR_STEPS + 1], end_ns;
     bool descending;
 };
 

@@ -1181,8 +1181,7 @@ static bool put_live(struct translation *t, FILE *out, const struct filter_value
 static bool put_growth(struct translation *t, const struct rows *rows)
 {
     static const struct {
-        const char *name, *of;
-        const char *at_from, *at_to;
+        const char *name, *of, *at_from, *at_to;
     } parts[] = {{"born", "x.bytes", "NOT x.at_from", "x.at_to"},
                  {"died", "x.bytes", "x.at_from", "NOT x.at_to"},
                  {"stayed", "x.bytes", "x.at_from", "x.at_to"},

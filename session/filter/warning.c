@@ -142,8 +142,7 @@ static size_t distance(const char *left, size_t left_length, const char *right, 
                        size_t limit)
 {
     size_t rows[3][WORD_MAX + 4];
-    size_t *before = rows[0], *last = rows[1], *now = rows[2];
-    size_t smallest_last = 0;
+    size_t *before = rows[0], *last = rows[1], *now = rows[2], smallest_last = 0;
     for (size_t k = 0; k <= right_length; k++)
         last[k] = k;
     for (size_t i = 1; i <= left_length; i++) {

@@ -135,8 +135,7 @@ struct session_jobs {
     pthread_t engine;
     pthread_mutex_t lock;
     pthread_cond_t asked, ended;
-    struct session_job *oldest, *newest;
-    struct session_job *running;
+    struct session_job *oldest, *newest, *running;
     bool stopping;
 };
 

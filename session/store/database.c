@@ -213,8 +213,7 @@ bool database_take_number(void *context, const struct database_row *row,
 
 static bool validate(struct database *database, struct session_error *error)
 {
-    int64_t application = 0;
-    int64_t version = 0;
+    int64_t application = 0, version = 0;
     if (!database_each(database, "PRAGMA application_id", database_take_number, &application,
                        error) ||
         !database_each(database, "PRAGMA user_version", database_take_number, &version, error))

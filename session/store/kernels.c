@@ -369,8 +369,7 @@ VARIANTS(void, kernel_take,
 /* Sums all values of a batch under masks that the bits make: that needs no list of rows. */
 INLINE uint64_t kernel_sum_selected_body(const struct column_view *view, const uint64_t *words)
 {
-    uint64_t values[KERNEL_ROWS];
-    uint64_t sum = 0;
+    uint64_t values[KERNEL_ROWS], sum = 0;
     for (size_t first = 0; first < view->rows; first += KERNEL_ROWS, words += KERNEL_WORDS) {
         const size_t rest = view->rows - first, count = rest < KERNEL_ROWS ? rest : KERNEL_ROWS;
         uint64_t any = 0;

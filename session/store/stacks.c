@@ -161,8 +161,7 @@ struct walk {
     struct page_file file;
     struct stack_frames *all;
     uint8_t *run; /* pages from `run_first` on */
-    uint32_t run_first, run_pages;
-    uint32_t visited;
+    uint32_t run_first, run_pages, visited;
     bool (*stop)(const void *context);
     const void *context;
 };

@@ -331,8 +331,7 @@ static bool add_newer(struct session *session, struct session_chain *chain,
                       struct session_error *error)
 {
     const struct column_store *store = session->columns;
-    uint64_t last = chain->ids[chain->count - 1];
-    uint64_t words[ROW_SET_WORDS];
+    uint64_t last = chain->ids[chain->count - 1], words[ROW_SET_WORDS];
     for (uint32_t chunk = (uint32_t)((last - 1) / COLUMN_CHUNK_ROWS);
          chunk < column_store_chunks(store); chunk++) {
         struct column_view of;

@@ -284,8 +284,7 @@ static uint32_t callee_of(const struct classes *classes, uint32_t node)
 
 static int compare_edges(const void *left, const void *right)
 {
-    const struct session_edge *a = left;
-    const struct session_edge *b = right;
+    const struct session_edge *a = left, *b = right;
     return ORDER(b->bytes, a->bytes) ?: ORDER(b->count, a->count) ?: ORDER(a->function, b->function);
 }
 

@@ -153,8 +153,7 @@ static bool add_numbers(struct session *session, struct group_keys *keys, struct
                         enum column column)
 {
     const struct column_store *columns = session->columns;
-    uint64_t min = UINT64_MAX;
-    uint64_t max = 0;
+    uint64_t min = UINT64_MAX, max = 0;
     bool is_new;
     for (uint32_t chunk = 0; chunk < column_store_chunks(columns); chunk++) {
         const uint64_t low = column_store_min(columns, chunk, column);

@@ -363,8 +363,7 @@ bool group_scalar(struct session_group_set *set, const struct filter_step *step,
         (column.is_measure && !session_groups_prepare(set, 1u << column.measure, error)))
         return false;
     unsigned __int128 sum = 0;
-    uint64_t least = UINT64_MAX;
-    uint64_t most = 0;
+    uint64_t least = UINT64_MAX, most = 0;
     size_t values = 0;
     for (size_t i = 0; i < set->count; i++) {
         const uint32_t group = set->order[i];

@@ -500,8 +500,7 @@ static bool find_groups(struct grouping *grouping, struct session_error *error)
 
 static int compare_leaks(const void *left, const void *right)
 {
-    const struct session_leak *a = left;
-    const struct session_leak *b = right;
+    const struct session_leak *a = left, *b = right;
     if (a->kind <= SESSION_LEAK_START_UP && b->kind <= SESSION_LEAK_START_UP &&
         a->reach != b->reach)
         return a->reach < b->reach ? -1 : 1;
@@ -510,15 +509,13 @@ static int compare_leaks(const void *left, const void *right)
 
 static int compare_stacks(const void *left, const void *right)
 {
-    const struct session_leak_stack *a = left;
-    const struct session_leak_stack *b = right;
+    const struct session_leak_stack *a = left, *b = right;
     return ORDER(b->bytes, a->bytes) ?: ORDER(a->stack, b->stack);
 }
 
 static int compare_stack_ids(const void *left, const void *right)
 {
-    const struct session_leak_stack *a = left;
-    const struct session_leak_stack *b = right;
+    const struct session_leak_stack *a = left, *b = right;
     return a->stack < b->stack ? -1 : a->stack > b->stack;
 }
 

@@ -294,8 +294,7 @@ static bool match_part_of_keys(struct matching *matching, struct match_part *lef
                                struct session_error *error)
 {
     struct table *table = matching->table;
-    bool partner[MATCH_SESSIONS_MAX];
-    bool good = true;
+    bool partner[MATCH_SESSIONS_MAX], good = true;
     for (size_t i = 0; good && i < table->parts; i++) {
         matching->part = i;
         good = pass(&right[i], count_rows, matching, error);

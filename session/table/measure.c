@@ -349,8 +349,7 @@ static bool measure_growth(struct selection *selection, const struct filter_step
     } parts[] = {{"born", "born blocks", LIVE_TO},
                  {"died", "died blocks", LIVE_FROM},
                  {"stayed", "stayed blocks", LIVE_FROM | LIVE_TO}};
-    const uint64_t born = all.bytes[LIVE_TO];
-    const uint64_t died = all.bytes[LIVE_FROM];
+    const uint64_t born = all.bytes[LIVE_TO], died = all.bytes[LIVE_FROM];
     measure->unit = UNIT_BYTES;
     measure->negative = died > born;
     measure->value = died > born ? died - born : born - died;

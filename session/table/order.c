@@ -196,8 +196,7 @@ static int compare_groups(const struct session_group_set *set, size_t part, uint
 static bool merge(const struct session_group_set *set, size_t part, const uint32_t *from,
                   uint32_t *to, size_t begin, size_t middle, size_t end)
 {
-    size_t left = begin;
-    size_t right = middle;
+    size_t left = begin, right = middle;
     for (size_t i = begin; i < end; i++) {
         if (i % GROUPS_COMPARED_PER_LOOK == 0 && scan_cancelled(set->session))
             return false;
@@ -215,8 +214,7 @@ static bool sort_groups(const struct session_group_set *set, size_t part, uint32
                         size_t count, struct session_error *error)
 {
     uint32_t *spare = calloc(count + 1, sizeof(*spare));
-    uint32_t *from = groups;
-    uint32_t *to = spare;
+    uint32_t *from = groups, *to = spare;
     bool good = spare || session_fail_memory(error, "the order of groups");
     for (size_t run = 1; good && run < count; run *= 2) {
         for (size_t begin = 0; good && begin < count; begin += 2 * run) {

@@ -61,8 +61,7 @@ struct pass {
 /* The counts of one thread. */
 struct counts {
     struct pass *pass;
-    uint64_t nulls, before;
-    uint64_t part[PARTS];
+    uint64_t nulls, before, part[PARTS];
 };
 
 static void count_parts(struct counts *counts, const uint64_t *keys, size_t count)

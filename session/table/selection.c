@@ -196,8 +196,7 @@ bool selection_contains(const struct selection *selection, uint64_t id)
 /* Finds the n-th set bit: the chunk by the count before it, then the word, then the bit. */
 uint64_t selection_nth_row(const struct selection *selection, uint64_t n)
 {
-    uint32_t low = 0;
-    uint32_t high = selection->set.chunks - 1;
+    uint32_t low = 0, high = selection->set.chunks - 1;
     while (low < high) {
         uint32_t middle = low + (high - low + 1) / 2;
         if (selection->before[middle] <= n)

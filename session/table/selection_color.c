@@ -22,8 +22,7 @@ enum { NAMED = SESSION_COLORS - 1, SIZE_CLASSES = 65, AGES = 10, LIFETIMES = 10 
 
 /* The categories before they are ranked. `of_code` leads from a code to its category. */
 struct categories {
-    uint32_t codes, count;
-    uint32_t *of_code;
+    uint32_t codes, count, *of_code;
     uint64_t *bytes, *allocations; /* by category */
     uint64_t *at_peak_bytes;       /* live at the program's peak; ranks them */
     uint64_t peak_ns;
@@ -338,8 +337,7 @@ static void time_text(char *text, size_t size, uint64_t ns)
 static void label_class(char *label, size_t size, const struct color_map *map, uint32_t category)
 {
     static const char *const size_units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    char low[32];
-    char high[32];
+    char low[32], high[32];
     if (map->by == SESSION_COLOR_SIZE) {
         /* 2^64, the last class, would not fit the shift: 2^60 is 1 EiB. */
         snprintf(label, size, "to %u %s", 1u << (category % 10), size_units[category / 10]);

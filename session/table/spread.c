@@ -73,8 +73,7 @@ static void by_threads(const void *context, const struct sums_rows *rows, struct
 
 static int compare_frees(const void *left, const void *right)
 {
-    const struct session_cross_thread_free *a = left;
-    const struct session_cross_thread_free *b = right;
+    const struct session_cross_thread_free *a = left, *b = right;
     return ORDER(a->thread, b->thread) ?: ORDER(a->free_thread, b->free_thread);
 }
 

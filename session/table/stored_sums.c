@@ -127,8 +127,7 @@ static bool take_arrays(const struct reading *reading, const struct arrays *arra
                         uint64_t allocations, uint64_t *words)
 {
     const size_t stacks = (size_t)reading->values, each = sizeof(uint64_t);
-    uint64_t *to = words;
-    uint64_t sum = 0;
+    uint64_t *to = words, sum = 0;
     if (!arrays->counts || !arrays->bytes || arrays->count_size != stacks * each ||
         arrays->byte_size != stacks * each)
         return false;

@@ -132,8 +132,7 @@ static bool sum_rows(struct selection *selection, struct adding *adding,
 
 static int compare_sums(const void *left, const void *right)
 {
-    const struct session_type_sums *a = left;
-    const struct session_type_sums *b = right;
+    const struct session_type_sums *a = left, *b = right;
     return ORDER(b->bytes, a->bytes) ?: ORDER(a->type, b->type);
 }
 
@@ -212,8 +211,7 @@ bool selection_type_courses(struct selection *selection, uint64_t from_ns, uint6
 {
     struct session *session = selection->session;
     uint64_t moments[MOMENTS];
-    const uint32_t *first = session->names.type_first;
-    const uint32_t types = session->names.type.count;
+    const uint32_t *first = session->names.type_first, types = session->names.type.count;
     struct sums sums = {.count = 0};
     find_moments(session, from_ns, to_ns, moments);
     const struct sums_query query = {.parts = SUMS_BIT(SUMS_TOTAL) | SUMS_BIT(SUMS_OBJECTS) |

@@ -105,8 +105,7 @@ static bool read_chunk(const struct replay *replay, uint32_t chunk,
 
 static int compare_entries(const void *left, const void *right)
 {
-    const struct entry *a = left;
-    const struct entry *b = right;
+    const struct entry *a = left, *b = right;
     return ORDER(a->ns, b->ns) ?: ORDER(a->key, b->key);
 }
 

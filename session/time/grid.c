@@ -23,8 +23,7 @@ bool session_regions(struct session *session, uint64_t ns, struct session_region
     if (!list)
         return false;
     struct session_region *found = NULL;
-    size_t used = 0;
-    size_t capacity = 0;
+    size_t used = 0, capacity = 0;
     for (size_t i = 0; i < list->count; i++) {
         const struct live_block block = live_list_block(list, i);
         if (used == 0 || (block.start > found[used - 1].end &&
@@ -299,8 +298,7 @@ void session_neighbours(struct session *session, uint64_t ns, uint64_t address, 
 
 /* Results of one thread about an address. */
 struct history {
-    uint64_t ns, address;
-    uint64_t count, last;
+    uint64_t ns, address, count, last;
 };
 
 static bool find_history(void *context, struct scan_worker *worker, uint32_t chunk,

@@ -112,8 +112,7 @@ static bool open_mapping(struct session *session, enum session_growth_by by,
 
 int64_t session_growth_net(const struct session_growth *row)
 {
-    const uint64_t after = row->after.bytes, before = row->before.bytes;
-    const uint64_t most = INT64_MAX;
+    const uint64_t after = row->after.bytes, before = row->before.bytes, most = INT64_MAX;
     if (after >= before)
         return (int64_t)(after - before < most ? after - before : most);
     return -(int64_t)(before - after < most ? before - after : most);

@@ -426,8 +426,7 @@ static bool summed_functions(struct selection *selection, uint64_t from_ns, uint
 
 static int compare_shares(const void *left, const void *right)
 {
-    const struct session_share *a = left;
-    const struct session_share *b = right;
+    const struct session_share *a = left, *b = right;
     return ORDER(b->bytes, a->bytes) ?: ORDER(b->count, a->count) ?: ORDER(a->function, b->function);
 }
 

@@ -22,8 +22,7 @@ enum { SLOT_PARTS = SELECTION_SLOT_PARTS };
 
 /* The live bytes before the span, and then their changes. */
 struct slot_sums {
-    uint64_t live_bytes, live_count;
-    uint64_t live_colors[SESSION_COLORS];
+    uint64_t live_bytes, live_count, live_colors[SESSION_COLORS];
     uint64_t (*colors)[SESSION_COLORS]; /* change of live bytes by slot, modulo 2^64 */
     struct peak_sum *parts;
 };

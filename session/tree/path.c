@@ -113,8 +113,7 @@ size_t path_functions(const struct session_tree *tree, uint32_t key, const uint3
 /* The frames of a row from the call site outwards, and a node of them: those outward of it up to
  * its top follow it. */
 struct span {
-    uint32_t site, count;
-    uint32_t low;
+    uint32_t site, count, low;
 };
 
 static struct span span_of(const struct session_tree *tree, uint32_t row)

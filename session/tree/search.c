@@ -86,8 +86,7 @@ static bool matches(const struct session_tree *tree, uint32_t node)
 static uint32_t *children_of(struct finding *finding, uint32_t node, uint32_t *count)
 {
     struct session_tree *tree = finding->tree;
-    uint32_t first = 0;
-    uint32_t *children = NULL;
+    uint32_t first = 0, *children = NULL;
     *count = 0;
     if (!finding->failed && session_tree_expand(tree, node, finding->error) &&
         session_tree_children(tree, node, &first, count))

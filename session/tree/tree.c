@@ -468,8 +468,7 @@ static void part_rows(struct expanding *expanding)
     const struct tree_node *node = expanding->node;
     uint32_t ended = node->first_row + node->row_count;
     for (uint32_t i = 0; i < node->row_count; i++) {
-        const uint32_t row = expanding->rows[i], key = expanding->keys[i];
-        const uint32_t from = tree->cursor[row];
+        const uint32_t row = expanding->rows[i], key = expanding->keys[i], from = tree->cursor[row];
         tree->cursor[row] = expanding->cursors[i];
         if (key == PATH_END) {
             tree->order[--ended] = row;

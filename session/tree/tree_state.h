@@ -35,8 +35,7 @@ struct components {
 struct tree_node {
     struct session_tree_node public;
     uint32_t key; /* see path.c */
-    uint32_t first_row, row_count;
-    uint32_t first_child, child_count;
+    uint32_t first_row, row_count, first_child, child_count;
     uint32_t heaviest;    /* row + 1; 0: none yet */
     uint32_t call, own;   /* frames of its stack (session_tree_call()); 0: none */
     atomic_bool expanded; /* the children can be read */

@@ -164,8 +164,7 @@ enum help_line_kind {
 
 struct help_line {
     enum help_line_kind kind;
-    char left[80];
-    char text[240];
+    char left[80], text[240];
 };
 
 struct lines {

@@ -110,8 +110,7 @@ void bars_column(const struct area *area, int x, const struct bar_layer *layers,
     }
     for (int row = 0; row * 8 < top; row++) {
         struct split split = split_cell(edges, count, row * 8);
-        int y = area->height - 1 - row;
-        int filled = top - row * 8 < 8 ? top - row * 8 : 8;
+        int y = area->height - 1 - row, filled = top - row * 8 < 8 ? top - row * 8 : 8;
         if (grid_colors(area->grid) == 0 && count > 1)
             put_pattern(area, x, y, &split, layers);
         else

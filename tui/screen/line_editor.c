@@ -18,8 +18,7 @@
 struct line_editor {
     uint32_t text[LINE_MOST + 1];
     int length, cursor;
-    char utf8[LINE_MOST * 4 + 1];
-    char *history[HISTORY_MOST];
+    char utf8[LINE_MOST * 4 + 1], *history[HISTORY_MOST];
     int history_count;
     int history_at; /* == history_count: the text being typed */
     char *typed;    /* the typed text, kept while the user browses the history */
@@ -307,8 +306,7 @@ static int start(char **words, pid_t *child)
 bool editor_run(const char *path, uint32_t line, char *error, size_t error_size)
 {
     const char *editor = users_editor();
-    char text[PATH_MAX + 1024];
-    char *words[EDITOR_WORDS];
+    char text[PATH_MAX + 1024], *words[EDITOR_WORDS];
     struct sigaction ignore = {.sa_handler = SIG_IGN}, interrupt, quit;
     pid_t child;
     if (!editor_words(editor, path, line, words, text, sizeof(text))) {

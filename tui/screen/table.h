@@ -146,8 +146,7 @@ void table_render(const struct table *table, const struct table_source *source,
 /* The order of a table's rows and the selected one, to be kept beyond a run. */
 struct table_order {
     size_t sort; /* column */
-    bool descending;
-    bool has_key;
+    bool descending, has_key;
     uint64_t key;
 };
 /* Stores the order of a table or, with `set`, takes it from there. Returns false if these columns

@@ -34,8 +34,7 @@ enum { REST_MS = 20 };
 struct terminal {
     int colors;
     bool direct; /* colours are red, green and blue */
-    bool ascii;
-    bool has_mouse;
+    bool ascii, has_mouse;
     struct mouse_state mouse;
     SCREEN *screen;
     short pairs[COLOR_SLOTS][COLOR_SLOTS]; /* 0: not made yet */

@@ -281,8 +281,7 @@ static void add_member(struct members_data *data, const struct session_member *m
 /* Puts the padding before and after the members between them. */
 static void list_members(struct members_data *data, const struct session_member *members)
 {
-    uint64_t gaps[MEMBERS_MOST];
-    uint64_t end = 0;
+    uint64_t gaps[MEMBERS_MOST], end = 0;
     const size_t count = data->members < MEMBERS_MOST ? data->members : MEMBERS_MOST;
     data->padding = session_members_padding(members, count, data->size, gaps);
     for (size_t i = 0; i < count; i++) {

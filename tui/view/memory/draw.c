@@ -530,8 +530,7 @@ static void render_hole(const struct memory_details *details, const struct area 
 {
     char a[FORMAT_SIZE];
     area_print(area, 1, 0, theme_style(THEME_STRONG), "%" PRIx64, details->address);
-    const uint64_t from = details->below.address + details->below.size;
-    const uint64_t to = details->above.address;
+    const uint64_t from = details->below.address + details->below.size, to = details->above.address;
     if (details->has_below && details->has_above && to - from >= SESSION_HOLE_LEAST &&
         to - from < REGION_GAP && details->unknown_gap) {
         area_print(area, 1, 1, theme_style(THEME_PLAIN),

@@ -196,8 +196,7 @@ void memory_loads_clear(struct memory_grid *grid, struct browse *browse);
 struct memory_layout {
     int columns, rows;  /* of the grid */
     int grid_x, grid_y; /* its first cell */
-    int legend_y, legend_width, legend_rows;
-    int details_x, details_y, details_width, details_height;
+    int legend_y, legend_width, legend_rows, details_x, details_y, details_width, details_height;
 };
 /* Computes the layout. If the pane lies below the cells, `tall` gives it more room. */
 struct memory_layout memory_lay_out(int width, int height, bool tall);

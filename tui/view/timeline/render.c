@@ -193,8 +193,7 @@ static void legend_render(const struct timeline *timeline, const struct browse *
     y++;
     struct legend_names context = {browse->session, timeline->legend};
     struct alike_field labels[SESSION_COLORS];
-    size_t label_count = 0;
-    size_t layers[SESSION_COLORS];
+    size_t label_count = 0, layers[SESSION_COLORS];
     const size_t layer_count = timeline_layers(timeline, layers);
     for (size_t layer = 0; layer < layer_count && y < legend.height; layer++, y++) {
         const size_t i = layers[layer];
@@ -276,8 +275,7 @@ static void flow_line(const struct timeline *timeline, const char *about, const 
                       int y)
 {
     const struct session_slot *slot = &timeline->slots[timeline->cursor];
-    char count[FORMAT_SIZE], size[FORMAT_SIZE];
-    char a[FORMAT_SIZE], b[FORMAT_SIZE];
+    char count[FORMAT_SIZE], size[FORMAT_SIZE], a[FORMAT_SIZE], b[FORMAT_SIZE];
     const uint64_t begin = timeline_edge(timeline, timeline->cursor);
     const uint64_t end = timeline_edge(timeline, timeline->cursor + 1);
     int x = 1;
@@ -338,8 +336,7 @@ static void render_shares(const struct timeline *timeline, const struct browse *
         names[i] = list_function_name(browse->session, timeline->shares[i].function);
     int x = 1 + area_text(area, 1, y, theme_style(THEME_FAINT), "by ");
     for (size_t i = 0; i < timeline->share_count; i++) {
-        char percent[FORMAT_SIZE];
-        char name[SHORT_NAME_SIZE], shown[SHORT_NAME_SIZE];
+        char percent[FORMAT_SIZE], name[SHORT_NAME_SIZE], shown[SHORT_NAME_SIZE];
         share_name(names, timeline->share_count, i, name, sizeof(name));
         const int width = text_width(name) < 40 ? text_width(name) : 40;
         format_percent(percent, timeline->shares[i].bytes, slot->allocated_bytes);
@@ -647,8 +644,7 @@ static void time_axis(const struct timeline *timeline, const struct area *area,
     uint64_t span = timeline->to - timeline->from;
     uint64_t step =
         nice_time((uint64_t)((double)span * TICK_COLUMNS / (double)timeline->slot_count) + 1);
-    int free_from = 0;
-    int before = -1;
+    int free_from = 0, before = -1;
     for (uint64_t at = (timeline->from + step - 1) / step * step; at < timeline->to; at += step) {
         int x = column_of(timeline, at);
         if (x == before)
