@@ -18,9 +18,7 @@
 #include "capture/os/arch_x86_64.h"
 #include "capture/os/os.h"
 #include "capture/record/event_filter.h"
-#include "capture/record/events.h"
 #include "capture/record/gate.h"
-#include "capture/record/real.h"
 
 /* Makes the linker take the constructor out of libmprof.a with the entry points of the heap. */
 __attribute__((used)) static bool (*const take_library_init)(void) = library_has_ended;

@@ -5,10 +5,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -4,8 +4,6 @@
 #include "capture/os/arch_x86_64.h"
 #include "capture/record/control.h"
 #include "capture/record/event_steps.h"
-#include "capture/record/file.h"
-#include "capture/record/sampling.h"
 #include "capture/record/triggers.h"
 
 bool event_filter_is_on;

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,12 +17,10 @@
 #include <sys/un.h>
 
 #include "capture/os/arch_x86_64.h"
-#include "capture/os/clock.h"
 #include "capture/os/message.h"
 #include "capture/os/options.h"
 #include "capture/os/os.h"
 #include "capture/os/seccomp/seccomp.h"
-#include "capture/os/trace_name.h"
 #include "capture/record/storage.h"
 
 static char socket_name[OPTIONS_FILES];

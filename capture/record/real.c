@@ -2,7 +2,6 @@
 #include "capture/record/real.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <link.h>
 #include <malloc.h>
 #include <stdatomic.h>

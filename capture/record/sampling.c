@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/record/sampling.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "capture/os/clock.h"

@@ -2,7 +2,6 @@
 #include "capture/record/triggers.h"
 
 #include <signal.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/syscall.h>

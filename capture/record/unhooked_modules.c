@@ -2,8 +2,6 @@
 #include "capture/record/unhooked_modules.h"
 
 #include <dlfcn.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 

@@ -18,7 +18,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/os/clock.h"
 #include "capture/run/sandbox.h"
 #include "schemas/trace_codec.h"
 

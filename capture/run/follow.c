@@ -2,7 +2,6 @@
 #include "capture/run/follow.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <search.h>
 #include <stdatomic.h>
@@ -13,7 +12,6 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "capture/os/clock.h"

@@ -3,7 +3,6 @@
 
 #include <stdatomic.h>
 
-#include "capture/os/arch_x86_64.h"
 #include "capture/os/os.h"
 #include "capture/os/process_maps.h"
 #include "capture/stack/frame_reach.h"

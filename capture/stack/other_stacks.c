@@ -3,7 +3,6 @@
 
 #include "capture/os/os.h"
 #include "capture/stack/branch.h"
-#include "capture/stack/thread_state.h"
 
 #define CHAINS_MOST 8192u
 /* Chains lie in segments, each twice as large as the one before: 64 MiB in all. */

@@ -13,14 +13,12 @@
  */
 #include "capture/stack/runtime_stack.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "capture/stack/branch.h"
 #include "capture/stack/context_tree.h"
 #include "capture/stack/other_stacks.h"
 #include "capture/stack/runtimes.h"
-#include "capture/stack/thread_state.h"
 #include "capture/stack/walk.h"
 
 /* A frame of a runtime in the last stack. */

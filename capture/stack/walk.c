@@ -16,7 +16,6 @@
 #include "capture/stack/context_tree.h"
 #include "capture/stack/frame_reach.h"
 #include "capture/stack/other_stacks.h"
-#include "capture/stack/thread_state.h"
 #include "capture/stack/unwind_rule.h"
 #include "capture/stack/unwind_step.h"
 

@@ -249,9 +249,8 @@ static void sift(struct totals_log *log, size_t at)
 
 static void free_readers(struct totals_log *log)
 {
-    for (size_t i = 0; log->readers && i < log->part_count; i++) {
+    for (size_t i = 0; log->readers && i < log->part_count; i++)
         FREE_ALL(log->readers[i].buffer, log->readers[i].names.names);
-    }
     FREE_ALL(log->readers, log->heap);
     log->readers = NULL;
     log->heap = NULL;

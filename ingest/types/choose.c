@@ -184,14 +184,13 @@ static char *class_of_symbol(struct symbols *symbols, const char *linkage)
             return types_spelling(name + strlen(tables[i]));
     const char *end = NULL;
     int depth = 0;
-    for (const char *at = name; *at != '\0' && !(depth == 0 && *at == '('); at++) {
+    for (const char *at = name; *at != '\0' && !(depth == 0 && *at == '('); at++)
         if (*at == '<')
             depth++;
         else if (*at == '>')
             depth--;
         else if (depth == 0 && at[0] == ':' && at[1] == ':')
             end = at;
-    }
     char *class = !end ? NULL : strndup(name, (size_t)(end - name));
     char *spelled = !class ? NULL : types_spelling(class);
     free(class);

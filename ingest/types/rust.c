@@ -86,14 +86,13 @@ static const struct library_function {
 static const char *skip_brackets(const char *at)
 {
     int depth = 0;
-    for (; *at != '\0'; at++) {
+    for (; *at != '\0'; at++)
         if (*at == '-' && at[1] == '>')
             at++;
         else if (*at == '<')
             depth++;
         else if (*at == '>' && --depth == 0)
             return at + 1;
-    }
     return at;
 }
 
@@ -165,12 +164,11 @@ static char *shortened(char *name)
         ", std::hash::random::RandomState", ", hashbrown::raw::alloc::inner::Global"};
     for (size_t i = 0; name && i < sizeof(defaults) / sizeof(*defaults); i++) {
         const size_t length = strlen(defaults[i]);
-        for (char *at = name; (at = strstr(at, defaults[i]));) {
+        for (char *at = name; (at = strstr(at, defaults[i]));)
             if (at[length] == '>' || at[length] == ',')
                 memmove(at, at + length, strlen(at + length) + 1);
             else
                 at += length;
-        }
     }
     return name;
 }

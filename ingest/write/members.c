@@ -133,9 +133,8 @@ void members_free(struct members *members)
 {
     for (size_t i = 0; i < members->type_count; i++)
         free(members->types[i].name);
-    for (size_t i = 0; i < members->row_count; i++) {
+    for (size_t i = 0; i < members->row_count; i++)
         FREE_ALL(members->rows[i].name, members->rows[i].type);
-    }
     for (size_t i = 0; i < members->name_count; i++)
         free(members->names[i]);
     FREE_ALL(members->types, members->rows, members->places, members->names);

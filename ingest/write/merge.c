@@ -395,9 +395,8 @@ static bool run_processes_select(struct writer_database *database, struct run *r
 
 void run_processes_free(struct run *run)
 {
-    for (size_t i = 0; i < run->count; i++) {
+    for (size_t i = 0; i < run->count; i++)
         FREE_ALL(run->processes[i].program, run->processes[i].arguments, run->processes[i].ending);
-    }
     free(run->processes);
     *run = (struct run){0};
 }

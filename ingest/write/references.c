@@ -1053,9 +1053,8 @@ static void free_snapshot(struct snapshot *snapshot)
     free_variables(&snapshot->regions);
     for (size_t i = 0; i < snapshot->thread_count; i++)
         free(snapshot->threads[i].name);
-    for (size_t i = 0; i < snapshot->root_count; i++) {
+    for (size_t i = 0; i < snapshot->root_count; i++)
         FREE_ALL(snapshot->roots[i].name, snapshot->roots[i].module);
-    }
     FREE_ALL(snapshot->blocks, snapshot->pieces, snapshot->ranges, snapshot->threads,
              snapshot->roots, snapshot->from, snapshot->to, snapshot->doubted, snapshot->state,
              snapshot->holder, snapshot->bytes, snapshot->count);

@@ -455,12 +455,11 @@ bool database_each(struct database *database, const char *sql, database_handler 
         return fail(database, error);
     int status;
     bool good = true;
-    while (good && (status = sqlite3_step(statement)) != SQLITE_DONE) {
+    while (good && (status = sqlite3_step(statement)) != SQLITE_DONE)
         if (status == SQLITE_ROW)
             good = handler(context, (const struct database_row *)(uintptr_t)statement, error);
         else
             good = fail(database, error);
-    }
     sqlite3_finalize(statement);
     return good;
 }

@@ -101,14 +101,13 @@ bool row_set_combine(struct row_set *left, enum row_set_operation operation,
         for (uint32_t chunk = 0; chunk < left->chunks; chunk++)
             combine_colors(left, right, chunk);
     }
-    for (size_t i = 0; i < (size_t)left->chunks * ROW_SET_WORDS; i++) {
+    for (size_t i = 0; i < (size_t)left->chunks * ROW_SET_WORDS; i++)
         if (operation == ROW_SET_PLUS)
             left->words[i] |= right->words[i];
         else if (operation == ROW_SET_MINUS)
             left->words[i] &= ~right->words[i];
         else
             left->words[i] &= right->words[i];
-    }
     left->sorted = false;
     return true;
 }

@@ -365,11 +365,10 @@ static bool estimate(struct scan_worker *worker, struct chunk_rows *rows,
 static bool read_columns(struct scan_worker *worker, unsigned columns, struct chunk_rows *rows,
                          struct session_error *error)
 {
-    for (int column = 0; column < COLUMN_TOTAL; column++) {
+    for (int column = 0; column < COLUMN_TOTAL; column++)
         if ((columns & COLUMN_BIT(column)) != 0 &&
             !scan_column(worker, rows->chunk, (enum column)column, &rows->views[column], error))
             return false;
-    }
     return (columns & COLUMN_BIT(COLUMN_SIZE)) == 0 || estimate(worker, rows, error);
 }
 

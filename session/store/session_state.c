@@ -43,10 +43,9 @@ const char *session_meta(const struct session *session, const char *key)
     const char *own = processes_meta(&session->processes, key);
     if (own)
         return own;
-    for (size_t i = 0; i < session->names.meta_count; i++) {
+    for (size_t i = 0; i < session->names.meta_count; i++)
         if (strcmp(session->names.meta[i].key, key) == 0)
             return session->names.meta[i].value;
-    }
     return NULL;
 }
 

@@ -498,14 +498,13 @@ const char *types_spelling_last_part(const char *name, size_t *length)
 {
     const char *start = name;
     int depth = 0;
-    for (const char *at = name; *at != '\0'; at++) {
+    for (const char *at = name; *at != '\0'; at++)
         if (*at == '<' || *at == '(' || *at == '{')
             depth++;
         else if (*at == '>' || *at == ')' || *at == '}')
             depth--;
         else if (depth == 0 && at[0] == ':' && at[1] == ':')
             start = at + 2;
-    }
     *length = strcspn(start, "<");
     return start;
 }
