@@ -8,8 +8,7 @@
  * are allowed. Nothing stops for that. Elsewhere mprof-run looks at the processes now and then, and
  * programs that run for less than a second may be missed.
  */
-#ifndef MPROF_CAPTURE_RUN_ESCAPES_H
-#define MPROF_CAPTURE_RUN_ESCAPES_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -31,5 +30,3 @@ int run_escapes_step(struct run_escapes *escapes, const char *trace);
 
 /* Notes the programs that have ended since then, and releases all. Accepts NULL. */
 void run_escapes_free(struct run_escapes *escapes, const char *trace);
-
-#endif

@@ -179,10 +179,9 @@ static void put_id(struct row_writer *rows, uint64_t id)
 
 static const char *arena_name(const struct listing *listing, uint32_t arena)
 {
-    for (size_t i = 0; i < listing->arena_count; i++) {
+    for (size_t i = 0; i < listing->arena_count; i++)
         if (listing->arenas[i].id == arena)
             return listing->arenas[i].name;
-    }
     return NULL;
 }
 
@@ -582,10 +581,9 @@ static bool has_plain_key(const struct stored_table *table)
 static void put_keys(FILE *out, const struct stored_table *table)
 {
     fputs("session", out);
-    for (size_t i = 0; i < table->count; i++) {
+    for (size_t i = 0; i < table->count; i++)
         if (table->columns[i].key)
             fprintf(out, ", \"%s\"", table->columns[i].name);
-    }
 }
 
 static void put_definition(FILE *out, const struct stored_table *table, enum dialect dialect)
@@ -709,12 +707,11 @@ static bool put_files(const struct folder *folder, const struct stored_table *ta
         good = (files[i] = put_table(folder, &tables[i])) != NULL;
     for (size_t i = 0; good && i < DIALECTS; i++)
         good = (files[count + i] = put_script(folder, tables, count, (enum dialect)i)) != NULL;
-    for (size_t i = 0; files && i < count + DIALECTS; i++) {
+    for (size_t i = 0; files && i < count + DIALECTS; i++)
         if (good)
             good = output_close(files[i], error);
         else
             output_discard(files[i]);
-    }
     free(files);
     return good;
 }

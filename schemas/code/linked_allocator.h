@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Finds an allocator that is linked into a program whose table of symbols was removed. */
-#ifndef MPROF_SCHEMAS_CODE_LINKED_ALLOCATOR_H
-#define MPROF_SCHEMAS_CODE_LINKED_ALLOCATOR_H
+#pragma once
 
 /* Why blocks of the program are missing; %s is the allocator. */
 #define LINKED_ALLOCATOR_WHY "its calls of %s, presumably linked in: its messages are in the file"
@@ -9,5 +8,3 @@
 /* Returns the allocator whose messages are among the constants of the ELF file, or NULL. Also NULL
  * if the file has a table of symbols, where the recorder looks, or cannot be read. */
 const char *linked_allocator(const char *path);
-
-#endif

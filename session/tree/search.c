@@ -61,8 +61,7 @@ static bool find_deepest(struct session_tree *tree, const char *text, struct ses
         tree->searched = searched;
         searched = NULL;
     }
-    free(searched);
-    free(known);
+    FREE_ALL(searched, known);
     return good;
 }
 
@@ -267,8 +266,7 @@ static bool take_bits(const struct session_tree *tree, struct terms *terms,
     }
     for (uint32_t i = 0; good && i < tree->row_count; i++)
         terms->of_row[i] = of_node[stacks_node(stacks, tree->rows[tree->order[i]].stack)];
-    free(of_node);
-    free(bits);
+    FREE_ALL(of_node, bits);
     return good;
 }
 

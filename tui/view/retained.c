@@ -274,12 +274,11 @@ static bool compare(struct session *session, struct retained_data *data,
     return good;
 }
 
-static bool run(struct session *session, struct selection *selection, void *context,
+static bool run(struct session *session, struct selection *, void *context,
                 struct session_error *error)
 {
     struct retained_data *data = context;
     const uint64_t place = data->list.request.of[3] / 2;
-    (void)selection;
     if (!session_heap_snapshots(session, &data->snapshots, error))
         return false;
     if (data->snapshots.count == 0)
@@ -297,8 +296,7 @@ static void clear(void *context)
     struct retained_data *data = context;
     for (size_t i = 0; i < data->kept_count; i++)
         session_retained_free(&data->kept[i]);
-    free(data->kept);
-    free(data->list.rows);
+    FREE_ALL(data->kept, data->list.rows);
     session_retained_changes_free(&data->changes);
     session_heap_snapshots_free(&data->snapshots);
 }
@@ -315,9 +313,8 @@ static int level(const void *row)
     return ((const struct retained_row *)row)->level;
 }
 
-static uint64_t rank(const void *view, const void *row)
+static uint64_t rank(const void *, const void *row)
 {
-    (void)view;
     return ((const struct retained_row *)row)->part;
 }
 
@@ -392,10 +389,9 @@ static char *step(const void *view, const void *row, const char **why)
     return NULL;
 }
 
-static void label(const void *view, const void *row, char *out, size_t size)
+static void label(const void *, const void *row, char *out, size_t size)
 {
     const struct retained_row *of = row;
-    (void)view;
     snprintf(out, size, "this one: %.100s", of->row.name ? of->row.name : SESSION_UNKNOWN_TYPE);
 }
 
@@ -431,12 +427,11 @@ static const struct table_column path_columns[PATH_COLUMNS] = {
     [PATH_MEMBER] = {"held by", 34, 60, .text = true, .unsorted = true},
 };
 
-static bool ask_path(const void *view, const struct browse *browse, struct list_request *request)
+static bool ask_path(const void *view, const struct browse *, struct list_request *request)
 {
     const struct retained *retained = view;
     const struct retained_data *data = data_of(view);
     const struct retained_row *row = list_selected(&retained->view.list);
-    (void)browse;
     if (!row || !data || !data->shown || block_of(retained, row) == 0)
         return false;
     request->of[1] = block_of(retained, row);
@@ -444,12 +439,11 @@ static bool ask_path(const void *view, const struct browse *browse, struct list_
     return true;
 }
 
-static bool run_path(struct session *session, struct selection *selection, void *context,
+static bool run_path(struct session *session, struct selection *, void *context,
                      struct session_error *error)
 {
     struct path_data *data = context;
     const uint64_t *of = data->list.request.of;
-    (void)selection;
     if (!session_path_to_root(session, (int64_t)of[2], of[1], &data->path, error))
         return false;
     struct path_row *rows = calloc(data->path.count + 1, sizeof(*rows));
@@ -466,11 +460,10 @@ static void clear_path(void *context)
     free(data->list.rows);
 }
 
-static void path_cell(const void *view, const void *row, size_t column, struct table_cell *cell)
+static void path_cell(const void *, const void *row, size_t column, struct table_cell *cell)
 {
     const struct session_path_step *step = ((const struct path_row *)row)->step;
     char times[FORMAT_SIZE];
-    (void)view;
     if (column == PATH_MEMBER && step->member)
         snprintf(cell->text, sizeof(cell->text), "%.150s", step->member);
     else if (column == PATH_TYPE && step->repeats > 1)
@@ -534,10 +527,8 @@ static void head(const void *view, const struct browse *browse, const struct are
                                shown->unreachable.bytes + shown->by_unreachable.bytes));
 }
 
-static void title(const void *view, const void *row, char *out, size_t size)
+static void title(const void *, const void *, char *out, size_t size)
 {
-    (void)view;
-    (void)row;
     snprintf(out, size, " path to root ");
 }
 
@@ -595,8 +586,7 @@ static void list_blocks(struct retained *retained, struct browse *browse)
     } else {
         browse_complain(browse, "%s", why ? why : SESSION_OUT_OF_MEMORY);
     }
-    free(narrow);
-    free(filter);
+    FREE_ALL(narrow, filter);
 }
 
 static bool act(void *view, struct browse *browse, const struct view_input *input)

@@ -137,8 +137,7 @@ static bool join(struct compare_row *row, struct compare_row *other)
     sum(&row->before, &other->before);
     sum(&row->after, &other->after);
     row->id = row->id != 0 ? row->id : other->id;
-    free(other->stacks);
-    free(other->name);
+    FREE_ALL(other->stacks, other->name);
     return stacks != NULL;
 }
 
@@ -201,8 +200,7 @@ bool compare_sides(const struct compare_side *before, const struct compare_side 
 void compare_free(struct compare_row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        free(rows[i].stacks);
-        free(rows[i].name);
+        FREE_ALL(rows[i].stacks, rows[i].name);
     }
     free(rows);
 }
