@@ -60,7 +60,7 @@ static const struct table_column columns[COLUMNS] = {
      .number = TABLE_COUNT, .at = AT(in_count)},
     {"from", 8, 110, .file = "from_ns", .number = TABLE_INSTANT, .at = AT(from_ns)},
     [COLUMN_TO] = {"to", 8, 110, .file = "to_ns", .number = TABLE_INSTANT, .at = AT(to_ns)},
-    [COLUMN_LIVE] = {"over run", POINTS, 100, .text = true, .unsorted = true,
+    [COLUMN_LIVE] = {"over run", POINTS, 100, .text = true, .unsorted = true, .file = "",
                      .meaning = "bytes live in each tenth of the run"},
 };
 
