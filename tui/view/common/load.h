@@ -32,7 +32,7 @@ struct load_kind {
     {                                                                                              \
         sizeof(((struct data *)0)->request), sizeof(struct data), run, clear, 0                    \
     }
-/* Of data whose run() has allocated `rows` alone. */
+/* For data of which run() has allocated `rows` alone. */
 #define LOAD_ROWS(data, run, rows)                                                                 \
     {                                                                                              \
         sizeof(((struct data *)0)->request), sizeof(struct data), run, NULL,                       \
