@@ -389,13 +389,13 @@ CREATE TABLE problem(
 -- computed columns, and know these by their text from the first line on, with any number for the first 0.
 CREATE TABLE allocation(
   id INTEGER PRIMARY KEY,
-  address INTEGER NOT NULL AS (ifnull(0 + CASE WHEN place & 1 THEN place >> 1 ELSE place << 3 END, whole_address)),
+  address INTEGER NOT NULL AS (ifnull(0 + CASE WHEN address_code & 1 THEN address_code >> 1 ELSE address_code << 3 END, whole_address)),
   size INTEGER NOT NULL,
   stack_id INTEGER NOT NULL,
   alloc_ns INTEGER NOT NULL,
   free_ns INTEGER AS (alloc_ns + lived_ns),
   free_thread_id INTEGER AS (CASE WHEN lived_ns IS NOT NULL THEN nullif(ifnull(freed_by_id, thread_id), 0) END),
-  place INTEGER,                  -- of the address, from the number above; NULL: whole_address has it
+  address_code INTEGER,           -- of the address, from the number above; NULL: whole_address has it
   lived_ns INTEGER,               -- NULL: never freed
   thread_id INTEGER NOT NULL DEFAULT 1,
   type_id INTEGER NOT NULL DEFAULT 0,       -- 0: unknown

@@ -73,7 +73,7 @@ static int authorize(void *context, int action, const char *table, const char *c
 static void bind_allocation(sqlite3_stmt *query)
 {
     const char *text = strstr(session_sql, "CREATE TABLE allocation(");
-    const char *number = strstr(text, "(0 + ") + 1, *end = strstr(number, "\n  place ");
+    const char *number = strstr(text, "(0 + ") + 1, *end = strstr(number, "\n  address_code ");
     sqlite3_bind_text(query, 1, text, (int)(number - text), SQLITE_STATIC);
     sqlite3_bind_text(query, 2, number + 1, (int)(end - number - 1), SQLITE_STATIC);
 }

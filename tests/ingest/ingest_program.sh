@@ -90,7 +90,7 @@ cp arena.db arena-rebuilt.db
 sqlite3 arena-rebuilt.db "UPDATE arena SET allocations = 7, objects = 7, bytes = 7, live_count = 7, live_bytes = 7, peak_bytes = 7, peak_ns = 7"
 expect 0 'computed again' "$ingest" --rebuild arena-rebuilt.db
 [ "$(sqlite3 arena.db 'SELECT sum(peak_bytes) FROM arena')" -gt 7 ] || complain "no arena"
-[ "$(sqlite3 arena.db 'SELECT count(*) > 0 FROM allocation WHERE place & 1')" = 1 ] || complain "no address between two places"
+[ "$(sqlite3 arena.db 'SELECT count(*) > 0 FROM allocation WHERE address_code & 1')" = 1 ] || complain "no address between two places"
 cmp -s <(sqlite3 arena-rebuilt.db .dump | sort) <(sqlite3 arena.db .dump | sort) || complain "rebuilt arenas are others"
 # Addresses that have no place are stored whole.
 "$MPROF_BUILD/tests/synthetic_trace" high.bin 3000 1 10 65536 0xffff800000000003 || exit 1

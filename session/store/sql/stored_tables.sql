@@ -7,5 +7,5 @@ WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite%'
   AND m.name NOT IN (SELECT t.name FROM sqlite_schema t, pragma_table_info(t.name) c
     WHERE c.type = 'BLOB')
   AND m.name NOT IN ('bundle', 'tile', 'sqlar') AND (m.name <> 'allocation'
-    OR p.name NOT IN ('place', 'lived_ns', 'freed_by_id', 'whole_address'))
+    OR p.name NOT IN ('address_code', 'lived_ns', 'freed_by_id', 'whole_address'))
 ORDER BY m.name, p.cid;
