@@ -45,9 +45,9 @@ struct thread {
     _Atomic bool left_over;   /* its chunk is in the previous trace */
     const struct thread_self *owner;
     struct stack_thread *stack;
-    _Atomic int kernel_id; /* 0: free */
-    uint32_t index;        /* in the table of states */
-    uint32_t next_free;    /* index + 1 of the next free state, 0: none */
+    _Atomic int kernel_id;      /* 0: free */
+    uint32_t index;             /* in the table of states */
+    _Atomic uint32_t next_free; /* index + 1 of the next free state, 0: none */
     char name[16];
     uint8_t scratch[TRACE_EXTENDED_MAX + 64]; /* payload under construction */
 };

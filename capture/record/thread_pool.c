@@ -30,7 +30,7 @@ void thread_pool_give(struct thread *thread)
     uint64_t head = atomic_load(&pool.free), next;
     atomic_store(&thread->kernel_id, 0);
     do {
-        thread->next_free = (uint32_t)head;
+        atomic_store_explicit(&thread->next_free, (uint32_t)head, memory_order_relaxed);
         next = ((head >> 32) + 1) << 32 | (thread->index + 1);
     } while (!atomic_compare_exchange_weak(&pool.free, &head, next));
 }
@@ -43,7 +43,9 @@ static struct thread *pop_free(void)
         if ((uint32_t)head == 0)
             return NULL;
         thread = pool.table[(uint32_t)head - 1];
-        next = ((head >> 32) + 1) << 32 | thread->next_free;
+        /* Another thread may pop and give this state back here: then the exchange fails. */
+        next = ((head >> 32) + 1) << 32 |
+               atomic_load_explicit(&thread->next_free, memory_order_relaxed);
     } while (!atomic_compare_exchange_weak(&pool.free, &head, next));
     return thread;
 }
@@ -236,7 +238,7 @@ void thread_pool_seal(void)
         ;
     for (uint32_t next = (uint32_t)head; next;) {
         struct thread *idle = pool.table[next - 1];
-        next = idle->next_free;
+        next = atomic_load_explicit(&idle->next_free, memory_order_relaxed);
         chunk_seal(&idle->chunk);
         thread_pool_give(idle);
     }
