@@ -21,7 +21,7 @@ for trace in large packed; do
         fail "$trace: $size bytes, and it said: $(cat told.txt)"
 done
 # Stacks take room, too: many of them in a small trace.
-"$MPROF_BUILD/tests/synthetic_trace" stacks.bin 250000 3 20000 && mprof-ingest --force -o told.db stacks.bin 2>told.txt >/dev/null ||
+"$MPROF_BUILD/tests/synthetic_trace" stacks.bin 350000 3 20000 && mprof-ingest --force -o told.db stacks.bin 2>told.txt >/dev/null ||
     fail "stacks: $(cat told.txt)"
 told=$(sed -n 's/^mprof-ingest: told.db will take about \([0-9]*\) MiB; .*/\1/p' told.txt)
 [ -n "$told" ] && [ $((told << 20)) -gt $(($(stat -c %s told.db) * 2 / 3)) ] ||
