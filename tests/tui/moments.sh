@@ -45,7 +45,7 @@ ask pinned_heap.db "WITH live AS (SELECT id, address, address + max(size, 1) AS 
         WINDOW w AS (ORDER BY address)),
     hole AS (SELECT reach AS start, address AS stop, below, id AS above FROM beside
         WHERE address - reach BETWEEN 1024 AND 16777215
-            AND NOT (mapped OR lower))
+            AND NOT (mapped OR lower) AND (reach - 1) >> 26 = address >> 26) -- two heaps of threads may meet there
     SELECT start, stop - start, coalesce((SELECT max(free_ns) FROM allocation a
             WHERE a.free_ns <= $last AND a.address < stop AND a.address + max(a.size, 1) > start),
         'never used'), below, above FROM hole ORDER BY 2 DESC, start" >sql.txt
