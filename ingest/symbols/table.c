@@ -301,56 +301,36 @@ static const char *source_of(const struct symbols_file *file)
     return source;
 }
 
-#define DIGIT_BITS 11u
-#define DIGIT_MASK ((UINT64_C(1) << DIGIT_BITS) - 1)
-
-/* Sorts by the digit of the start from `shift` on. Does nothing, and returns false, if these are
- * the same everywhere. Symbols with the same bits keep their order. */
-static bool sort_by_digit(const struct symbols_symbol *from, struct symbols_symbol *to,
-                          size_t count, unsigned shift)
-{
-    size_t begins[DIGIT_MASK + 1] = {0}, begin = 0;
-    for (size_t i = 0; i < count; i++)
-        begins[from[i].start >> shift & DIGIT_MASK]++;
-    if (begins[from[0].start >> shift & DIGIT_MASK] == count)
-        return false;
-    for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++) {
-        const size_t some = begins[i];
-        begins[i] = begin;
-        begin += some;
-    }
-    for (size_t i = 0; i < count; i++)
-        to[begins[from[i].start >> shift & DIGIT_MASK]++] = from[i];
-    return true;
-}
-
-#define SORT_BY_DIGITS_LEAST 4096u
-
 /* Sorts the symbols by compare_symbols(). A large library has a hundred thousand: they are sorted
  * by their starts first. */
 static void sort_symbols(struct symbols_table *table)
 {
-    struct symbols_symbol *other = NULL;
-    if (table->count >= SORT_BY_DIGITS_LEAST)
-        other = malloc(table->count * sizeof(*other));
-    if (!other) {
-        qsort(table->symbols, table->count, sizeof(*table->symbols), compare_symbols);
+    const size_t count = table->count;
+    struct number_pair *pairs = malloc((count + 1) * sizeof(*pairs)); /* start, place */
+    struct symbols_symbol *sorted = malloc((count + 1) * sizeof(*sorted));
+    if (!pairs || !sorted) {
+        qsort(table->symbols, count, sizeof(*sorted), compare_symbols);
+        FREE_ALL(pairs, sorted);
         return;
     }
-    for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS)
-        if (sort_by_digit(table->symbols, other, table->count, shift)) {
-            struct symbols_symbol *sorted = other;
-            other = table->symbols;
-            table->symbols = sorted;
-        }
-    free(other);
-    for (size_t i = 0, end; i < table->count; i = end) {
-        for (end = i + 1; end < table->count; end++)
-            if (table->symbols[end].start != table->symbols[i].start)
-                break;
+    for (size_t i = 0; i < count; i++)
+        pairs[i] = (struct number_pair){table->symbols[i].start, i};
+    sort_pairs(pairs, count);
+    for (size_t i = 0, end; i < count; i = end) {
+        const uint64_t start = pairs[i].key;
+        /* Those with the same start are first in the order of the file again. */
+        for (end = i; end < count && pairs[end].key == start; end++)
+            ;
+        for (size_t j = i; j < end; j++)
+            pairs[j].key = pairs[j].value;
+        sort_pairs(&pairs[i], end - i);
+        for (size_t j = i; j < end; j++)
+            sorted[j] = table->symbols[pairs[j].value];
         if (end - i > 1)
-            qsort(&table->symbols[i], end - i, sizeof(*table->symbols), compare_symbols);
+            qsort(&sorted[i], end - i, sizeof(*sorted), compare_symbols);
     }
+    FREE_ALL(pairs, table->symbols);
+    table->symbols = sorted;
 }
 
 /* Keeps one symbol for each address, and stretches labels without a size up to the next symbol. */
