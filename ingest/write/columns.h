@@ -5,9 +5,7 @@
  * Order of calls: writer_columns_open() or writer_columns_begin(), the others, always
  * writer_columns_close().
  */
-
-#ifndef MPROF_INGEST_WRITE_COLUMNS_H
-#define MPROF_INGEST_WRITE_COLUMNS_H
+#pragma once
 
 #include <sqlite3.h>
 
@@ -35,5 +33,3 @@ size_t writer_columns_read(struct writer_columns *columns, uint64_t chunk, unsig
 /* Reads all columns of a chunk. Returns false if they cannot be read. */
 bool writer_columns_read_batch(struct writer_columns *columns, uint64_t chunk,
                                struct row_batch *batch);
-
-#endif

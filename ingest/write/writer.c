@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ingest/base/array.h"
 #include "ingest/base/output_file.h"
 #include "ingest/replay/row_batch.h"
 #include "ingest/write/btree.h"
@@ -253,12 +254,6 @@ static const char *writer_allocation_pages_error(const struct writer_allocation_
 #define BASE_ABOVE (UINT64_C(32) << 20)
 #define PLACE_LIMIT (UINT64_C(1) << 62)
 
-static int compare_addresses(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Returns a multiple of 16 near the middle one of some addresses of the batch. */
 static uint64_t choose_base(const struct row_batch *batch)
 {
@@ -267,7 +262,7 @@ static uint64_t choose_base(const struct row_batch *batch)
     const size_t count = batch->rows < ASKED ? batch->rows : ASKED;
     for (size_t i = 0; i < count; i++)
         some[i] = batch->column[COLUMN_ADDRESS][i * batch->rows / count];
-    qsort(some, count, sizeof(some[0]), compare_addresses);
+    qsort(some, count, sizeof(some[0]), compare_uint64);
     const uint64_t middle = count == 0 ? 0 : some[count / 2];
     return middle >= PLACE_LIMIT - BASE_ABOVE ? 0 : (middle & ~UINT64_C(15)) + BASE_ABOVE;
 }
