@@ -7,8 +7,7 @@
  * is taken out is marked. Segments are merged as they come, so that each has at least twice the
  * blocks of the next one.
  */
-#ifndef MPROF_INGEST_REPLAY_COLD_BLOCKS_H
-#define MPROF_INGEST_REPLAY_COLD_BLOCKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ const struct live_block *cold_blocks_next(struct cold_blocks *cold, size_t *plac
 
 size_t cold_blocks_count(const struct cold_blocks *cold);
 size_t cold_blocks_bytes(const struct cold_blocks *cold);
-
-#endif
