@@ -101,8 +101,9 @@ bool references_known(struct session *session, const char *what, int column,
     return good;
 }
 
-static bool take_truth(void *context, const struct database_row *row, struct session_error *)
+static bool take_truth(void *context, const struct database_row *row, struct session_error *error)
 {
+    (void)error;
     *(bool *)context = database_number(row, 0) != 0;
     return true;
 }
