@@ -274,9 +274,10 @@ static bool compare(struct session *session, struct retained_data *data,
     return good;
 }
 
-static bool run(struct session *session, struct selection *, void *context,
+static bool run(struct session *session, struct selection *selection, void *context,
                 struct session_error *error)
 {
+    (void)selection;
     struct retained_data *data = context;
     const uint64_t place = data->list.request.of[3] / 2;
     if (!session_heap_snapshots(session, &data->snapshots, error))
@@ -313,8 +314,9 @@ static int level(const void *row)
     return ((const struct retained_row *)row)->level;
 }
 
-static uint64_t rank(const void *, const void *row)
+static uint64_t rank(const void *view, const void *row)
 {
+    (void)view;
     return ((const struct retained_row *)row)->part;
 }
 
@@ -389,8 +391,9 @@ static char *step(const void *view, const void *row, const char **why)
     return NULL;
 }
 
-static void label(const void *, const void *row, char *out, size_t size)
+static void label(const void *view, const void *row, char *out, size_t size)
 {
+    (void)view;
     const struct retained_row *of = row;
     snprintf(out, size, "this one: %.100s", of->row.name ? of->row.name : SESSION_UNKNOWN_TYPE);
 }
@@ -427,8 +430,9 @@ static const struct table_column path_columns[PATH_COLUMNS] = {
     [PATH_MEMBER] = {"held by", 34, 60, .text = true, .unsorted = true},
 };
 
-static bool ask_path(const void *view, const struct browse *, struct list_request *request)
+static bool ask_path(const void *view, const struct browse *browse, struct list_request *request)
 {
+    (void)browse;
     const struct retained *retained = view;
     const struct retained_data *data = data_of(view);
     const struct retained_row *row = list_selected(&retained->view.list);
@@ -439,9 +443,10 @@ static bool ask_path(const void *view, const struct browse *, struct list_reques
     return true;
 }
 
-static bool run_path(struct session *session, struct selection *, void *context,
+static bool run_path(struct session *session, struct selection *selection, void *context,
                      struct session_error *error)
 {
+    (void)selection;
     struct path_data *data = context;
     const uint64_t *of = data->list.request.of;
     if (!session_path_to_root(session, (int64_t)of[2], of[1], &data->path, error))
@@ -460,8 +465,9 @@ static void clear_path(void *context)
     free(data->list.rows);
 }
 
-static void path_cell(const void *, const void *row, size_t column, struct table_cell *cell)
+static void path_cell(const void *view, const void *row, size_t column, struct table_cell *cell)
 {
+    (void)view;
     const struct session_path_step *step = ((const struct path_row *)row)->step;
     char times[FORMAT_SIZE];
     if (column == PATH_MEMBER && step->member)
@@ -527,8 +533,10 @@ static void head(const void *view, const struct browse *browse, const struct are
                                shown->unreachable.bytes + shown->by_unreachable.bytes));
 }
 
-static void title(const void *, const void *, char *out, size_t size)
+static void title(const void *view, const void *row, char *out, size_t size)
 {
+    (void)view;
+    (void)row;
     snprintf(out, size, " path to root ");
 }
 
