@@ -54,8 +54,8 @@ static const struct command_option options[] = {
                                       "end; FILE.pb.gz becomes FILE.0001.pb.gz and so on"},
     [EXPORT_OPTION_LABEL] = {0, "label", "KEY=TEXT", .choices = "service= host=",
                              .help = "for pprof and --tables: give all samples, or the session in "
-                                     "the table meta, this label, as service=shop; may be given up "
-                                     "to 8 times"},
+                                     "the table meta, this label, as service=shop, in place of the "
+                                     "session's own of that key; up to 8 times"},
     [EXPORT_OPTION_EVENTS] = {0, "events", "N", .choices = "",
                               .help = "for chrome: show the lives of the N largest blocks "
                                       "(default: 1000)"},

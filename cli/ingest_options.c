@@ -28,6 +28,9 @@ static const struct command_option options[] = {
         {0, "redact", "ROOT", .optional = true,
          .help = "leave out arguments, host, and the names of folders above ROOT, the root of the "
                  "sources; default: the folder that they have in common"},
+    [INGEST_OPTION_LABEL] = {0, "label", "KEY=TEXT", .choices = "service= release=",
+                             .help = "note this in the table meta, as service=shop, in place of "
+                                     "what the trace has under that key; up to 8 times"},
     [INGEST_OPTION_SUPPRESSIONS] =
         {0, "suppressions", "FILE",
          .help = "lines leak:PATTERN, as LeakSanitizer takes them, name the stacks that are not "

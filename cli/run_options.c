@@ -114,8 +114,10 @@ static const struct command_option options[] = {
     [RUN_OPTION_HISTORY] = {0, "history", "FILE",
                             .help =
                                 "append what was measured to FILE, a line of JSON for each run"},
-    [RUN_OPTION_LABEL] = {0, "label", "TEXT", .choices = "",
-                          .help = "the label of the run in the history, as a commit"},
+    [RUN_OPTION_LABEL] = {0, "label", "KEY=TEXT", .choices = "service= release=",
+                          .help = "note this in the trace, as service=shop; the session has it in "
+                                  "the table meta; up to 8 times; a text without = is the label "
+                                  "of the run in the history, as a commit"},
     [RUN_OPTION_QUIET] = {'q', "quiet", .help = "do not print where the trace is",
                           .group = "Messages and help"},
     [RUN_OPTION_HELP] = {'h', "help", .help = "print this text"},

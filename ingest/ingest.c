@@ -530,6 +530,8 @@ static bool write_tables(struct pipeline *pipeline)
         .imported = options->imported ? options->imported->what : NULL,
         .made_up_addresses = options->imported && options->imported->made_up_addresses,
         .imported_temporary = options->imported ? options->imported->temporary : 0,
+        .labels = options->labels.text,
+        .label_count = options->labels.count,
         .interrupted = options->writer.interrupted,
         .of_run = options->writer.run != NULL};
     struct table_sink sink = writer_tables(pipeline->writer);

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
+#include "cli/labels.h"
 #include "ingest/base/status.h"
 #include "ingest/replay/suppressions.h"
 #include "ingest/symbols/symbols.h"
@@ -64,6 +65,7 @@ struct ingest_options {
     bool redact; /* leave out what redact.h lists; `source_root` may be NULL */
     const char *source_root;
     const struct imported *imported; /* what was made of `trace`; NULL: it is a trace */
+    struct labels labels;            /* in place of those of the trace */
     const char *process;             /* the one to select (schemas/process_choice.h), NULL: any */
     /* Called from time to time: `done` of the phase's `total` bytes are done. NULL: not called. */
     void (*progress)(void *context, enum ingest_phase phase, uint64_t done, uint64_t total);

@@ -358,6 +358,8 @@ static int take_option(void *context, int option, const char *value)
     case INGEST_OPTION_REDACT:
         good = set_redact(options, value);
         break;
+    case INGEST_OPTION_LABEL:
+        return labels_take(&options->ingest.labels, &ingest_command_line, value);
     case INGEST_OPTION_SUPPRESSIONS:
         set_suppressions(options, value);
         break;
@@ -404,10 +406,10 @@ static int parse(int argc, char **argv, struct options *options)
         good = fail_usage("--redact makes a session of a finished trace, without copies of files: "
                           "not with --bundle, --live and the like",
                           "");
-    if (good && is_suppressing(options) &&
+    if (good && (is_suppressing(options) || options->ingest.labels.count > 0) &&
         (options->compress || options->rebuild || options->dump != DUMP_NONE))
-        good = fail_usage("--suppressions makes a session of a trace: not with --compress, --dump "
-                          "and --rebuild",
+        good = fail_usage("--suppressions and --label are for the session that is made of a trace: "
+                          "not with --compress, --dump and --rebuild",
                           "");
     if (!good)
         return 2;

@@ -23,6 +23,9 @@
 #define TRACE_RECORD_MAX 96u
 /* The longest payload of an extended record. Longer text (argv) is cut, and marked as cut. */
 #define TRACE_EXTENDED_MAX 2048u
+/* The most labels of a trace, and the most bytes of one. */
+#define TRACE_LABELS_MOST 8u
+#define TRACE_LABEL_MOST 128u
 
 enum trace_clock { TRACE_CLOCK_NANOSECONDS = 0, TRACE_CLOCK_TSC = 1 };
 
@@ -279,6 +282,7 @@ enum trace_extended {
     TRACE_EXT_MAPPING = 38,
     TRACE_EXT_RECORDER_MEMORY = 39,
     TRACE_EXT_NO_RESIDENT = 40,
+    TRACE_EXT_LABEL = 41,
     TRACE_EXT_REFERENCES = 44,
     TRACE_EXT_REFERENCES_MAPPING = 45,
     TRACE_EXT_REFERENCES_THREAD = 46,
@@ -288,10 +292,10 @@ enum trace_extended {
     TRACE_EXT_PACKED = 64,                     /* in containers only: anywhere else it is unknown */
 };
 
-/* Types 41 to 43 are reserved. */
+/* Types 42 and 43 are reserved. */
 static inline bool trace_extended_is_known(uint64_t type)
 {
-    return (type >= TRACE_EXT_PROCESS && type <= TRACE_EXT_NO_RESIDENT) ||
+    return (type >= TRACE_EXT_PROCESS && type <= TRACE_EXT_LABEL) ||
            (type >= TRACE_EXT_REFERENCES && type <= TRACE_EXT_LAST);
 }
 

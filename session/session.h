@@ -93,6 +93,12 @@ const char *session_meta(const struct session *session, const char *key);
 /* Returns the value as a number, 0 if there is none. */
 int64_t session_meta_number(const struct session *session, const char *key);
 
+/* Stores a label of the session, in the order of the keys. False: there are no more. */
+bool session_label(const struct session *session, size_t index, const char **key,
+                   const char **text);
+/* Returns all labels as "release=1.4, service=shop", malloc()ed; NULL: there is none. */
+char *session_labels(const struct session *session);
+
 /* Returns the number of blocks of the selected process, or of all together. */
 uint64_t session_allocation_count(const struct session *session);
 /* Returns the id of the first of them: the others follow without a gap. 1 if there is none. */

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/os/options.h"
 
-#include <stddef.h>
 #include <string.h>
-
-#include "schemas/trace_layout.h"
 
 struct option_word {
     const char *text; /* not terminated */
@@ -143,6 +140,15 @@ static bool option_without(struct option_word value, struct options *options)
     return true;
 }
 
+static bool option_label(struct option_word value, struct options *options)
+{
+    if (options->label_count == TRACE_LABELS_MOST || value.length == 0 ||
+        value.length > TRACE_LABEL_MOST)
+        return false;
+    options->labels[options->label_count++] = (struct options_label){value.text, value.length};
+    return true;
+}
+
 static bool option_set(struct options *options, struct option_word key, struct option_word value)
 {
     if (option_is(key, "unwind"))
@@ -185,6 +191,8 @@ static bool option_set(struct options *options, struct option_word key, struct o
     if (option_is(key, "toggle"))
         return option_number(value, &options->toggle) && options->toggle >= 1 &&
                options->toggle <= 64;
+    if (option_is(key, "label"))
+        return option_label(value, options);
     if (option_is(key, "without"))
         return option_without(value, options);
     return option_is(key, "follow") && option_follow(value, options);

@@ -26,6 +26,7 @@
  *   sample=SIZE             records only a sample of the heap's blocks, one sample point in SIZE
  *                           bytes on average, with K, M or G after the number
  *   toggle=NUMBER           this signal switches recording off and on
+ *   label=KEY=TEXT          a label of the trace; a comma in it is the byte 0x1F
  *   suppressions            asks the program's own __lsan_default_suppressions() once
  *   without=NUMBER:…        system calls, by number, that must not be made, since a sandbox would
  *                           end the program for them. mprof-run sets it.
@@ -37,9 +38,14 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "capture/os/trace_name.h"
+#include "schemas/trace_layout.h"
+
+/* Stands for the comma in a label, which has no control characters. */
+#define OPTIONS_COMMA '\x1f'
 
 enum stack_unwind {
     STACK_UNWIND_AUTO,
@@ -102,6 +108,11 @@ struct options {
     uint32_t root;                      /* process id; 0: the first process that comes */
     uint32_t without[OPTIONS_WITHOUT];  /* numbers of system calls */
     uint32_t without_count;
+    struct options_label {
+        const char *text; /* in the text that was parsed, not terminated */
+        size_t length;
+    } labels[TRACE_LABELS_MOST];
+    uint32_t label_count;
 };
 
 /*

@@ -30,6 +30,10 @@ bool recorder_put_process(struct thread *thread)
     if (!p)
         return false;
     thread_extended_end(thread, TRACE_EXT_PROCESS, process_record_put(p));
+    size_t length;
+    const char *label;
+    for (size_t i = 0; (label = process_record_label(i, &length)); i++)
+        thread_put_record(thread, TRACE_EXT_LABEL, NULL, 0, label, length);
     thread_put_own_memory(thread);
     unhooked_modules_put_known(thread);
     program_suppressions_put(thread);

@@ -20,6 +20,10 @@
 
 static struct process_origin process_origin;
 
+/* The labels of the trace. The program may write over the text that they come in. */
+static char labels[TRACE_LABELS_MOST][TRACE_LABEL_MOST];
+static size_t label_lengths[TRACE_LABELS_MOST], label_count;
+
 /* Not on the stack, because in a forked child that may be a coroutine's small one. Only one thread
  * at a time begins a trace. */
 static char text[TEXT_MAX];
@@ -153,6 +157,24 @@ uint8_t *process_record_put(uint8_t *p)
     p = trace_put_varint(p, process_origin.before);
     p = trace_put_varint(p, process_origin.after);
     return put_boot_id(p);
+}
+
+void process_record_set_labels(const struct options_label *given, size_t count)
+{
+    label_count = count;
+    for (size_t i = 0; i < count; i++) {
+        label_lengths[i] = given[i].length;
+        for (size_t k = 0; k < given[i].length; k++)
+            labels[i][k] = given[i].text[k] == OPTIONS_COMMA ? ',' : given[i].text[k];
+    }
+}
+
+const char *process_record_label(size_t index, size_t *length)
+{
+    if (index >= label_count)
+        return NULL;
+    *length = label_lengths[index];
+    return labels[index];
 }
 
 uint64_t process_resident_bytes(void)

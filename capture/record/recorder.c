@@ -378,6 +378,7 @@ static bool take_options(const struct options *options)
 {
     recorder_inherited.mappings = options->mmap;
     recorder.follow = options->follow_fork;
+    process_record_set_labels(options->labels, options->label_count);
     trace_file_set_limits(options->max_size, options->min_free);
     trace_file_set_root(options->root);
     given_file_set_socket(*options->files && seccomp_is_on() ? "" : options->files);

@@ -211,6 +211,20 @@ static bool pass_on(struct run_arguments *arguments, const char *option, const c
     return true;
 }
 
+/* Takes --label: without a = it is that of the history. */
+static bool set_label(struct run_arguments *arguments, const char *text)
+{
+    char setting[TRACE_LABEL_MOST + 1];
+    if (!strchr(text, '='))
+        return pass_on(arguments, "--label", text);
+    if (labels_take(&arguments->labels, &run_command_line, text) >= 0)
+        return false;
+    snprintf(setting, sizeof(setting), "%s", text);
+    for (char *c = setting; (c = strchr(c, ','));)
+        *c = OPTIONS_COMMA;
+    return run_arguments_add(arguments, "label", setting);
+}
+
 /* Takes one option. Returns -1 to go on, otherwise the exit status. */
 static int take_option(void *context, int option, const char *value)
 {
@@ -256,7 +270,7 @@ static int take_option(void *context, int option, const char *value)
         good = pass_on(arguments, "--history", value);
         break;
     case RUN_OPTION_LABEL:
-        good = pass_on(arguments, "--label", value);
+        good = set_label(arguments, value);
         break;
     case RUN_OPTION_UNWIND:
         arguments->without_stacks = strcmp(value, "off") == 0;

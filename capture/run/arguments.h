@@ -9,6 +9,7 @@
 #include "capture/run/residency.h"
 #include "capture/run/rotate.h"
 #include "capture/run/watch.h"
+#include "cli/labels.h"
 
 struct run_arguments {
     const char *trace;   /* NULL: the recorder names it */
@@ -16,7 +17,8 @@ struct run_arguments {
     bool force, open, live, quiet, compress;
     bool without_stacks, waits_for_call, suppressions, sized_delete, fast_clock, instrument,
         mappings, python, ecl;
-    char settings[1024];   /* for MPROF_OPTIONS */
+    char settings[3072]; /* for MPROF_OPTIONS */
+    struct labels labels;
     const char *budgets;   /* of --check, NULL: none */
     const char *check[16]; /* options for mprof-report that --check passes on */
     size_t check_count;

@@ -10,13 +10,14 @@ _mprof_ingest()
     -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --process) mapfile -t COMPREPLY < <(compgen -W 'all' -- "$word") ;;
     --index) mapfile -t COMPREPLY < <(compgen -W 'none stack all' -- "$word") ;;
+    --label) mapfile -t COMPREPLY < <(compgen -W 'service= release=' -- "$word") ;;
     --suppressions) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --debug-dir) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --sysroot) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --cache) mapfile -t COMPREPLY < <(compgen -W 'off' -- "$word") ;;
     *)
         case $word in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--output= --force --quiet --process= --live --index= --bundle --redact --suppressions= --debug-dir= --sysroot= --cache= --dump --compress --rebuild --help --version" -- "$word") ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "--output= --force --quiet --process= --live --index= --bundle --redact --label= --suppressions= --debug-dir= --sysroot= --cache= --dump --compress --rebuild --help --version" -- "$word") ;;
         *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
         esac
         ;;

@@ -7,6 +7,7 @@ complete -c mprof-ingest -l live -d 'TRACE is still being recorded: keep the ses
 complete -c mprof-ingest -l index -x -a 'none stack all' -d 'indexes of the table allocation: none (default), stack or all'
 complete -c mprof-ingest -l bundle -d 'put copies of the program, its libraries, their debug information and sources into the session: sqlite3 SESSION -Ax unpacks them'
 complete -c mprof-ingest -l redact -d 'leave out arguments, host, and the names of folders above ROOT, the root of the sources; default: the folder that they have in common'
+complete -c mprof-ingest -l label -x -a 'service= release=' -d 'note this in the table meta, as service=shop, in place of what the trace has under that key; up to 8 times'
 complete -c mprof-ingest -l suppressions -r -F -d 'lines leak:PATTERN, as LeakSanitizer takes them, name the stacks that are not leaks; program: the lines that the program carries (mprof-run --suppressions)'
 complete -c mprof-ingest -l debug-dir -r -F -d 'look for separate debug files there too'
 complete -c mprof-ingest -l sysroot -r -F -d 'look for the program\'s files below DIR'

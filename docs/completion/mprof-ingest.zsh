@@ -9,6 +9,7 @@ _arguments -s -S \
     '--index=[indexes of the table allocation: none (default), stack or all]:WHICH:(none stack all)' \
     '--bundle[put copies of the program, its libraries, their debug information and sources into the session: sqlite3 SESSION -Ax unpacks them]' \
     '--redact=-[leave out arguments, host, and the names of folders above ROOT, the root of the sources; default: the folder that they have in common]::ROOT:_files' \
+    '--label=[note this in the table meta, as service=shop, in place of what the trace has under that key; up to 8 times]:KEY=TEXT:(service= release=)' \
     '--suppressions=[lines leak:PATTERN, as LeakSanitizer takes them, name the stacks that are not leaks; program: the lines that the program carries (mprof-run --suppressions)]:FILE:_files' \
     '--debug-dir=[look for separate debug files there too]:DIR:_files' \
     '--sysroot=[look for the program'\''s files below DIR]:DIR:_files' \

@@ -33,7 +33,7 @@ _mprof_run()
     --verdict) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --junit) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --history) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
-    --label) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
+    --label) mapfile -t COMPREPLY < <(compgen -W 'service= release=' -- "$word") ;;
     *)
         case $word in
         -*) mapfile -t COMPREPLY < <(compgen -W "--pid= --follow= --output= --force --compress --rotate= --keep= --max-size= --min-free= --sample= --mmap --free-stacks --unwind= --depth= --clock= --python --ecl --sized-delete --suppressions --residency= --references= --references-stop= --partial --start-on= --start-after= --stop-on= --duration= --toggle= --open --live --session= --check= --base= --format= --verdict= --junit= --history= --label= --quiet --help --version" -- "$word") ;;

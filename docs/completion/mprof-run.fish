@@ -54,7 +54,7 @@ complete -c mprof-run -n '__mprof_options_of_run' -l format -x -a 'text csv json
 complete -c mprof-run -n '__mprof_options_of_run' -l verdict -r -F -d 'write the verdict to FILE instead of standard output'
 complete -c mprof-run -n '__mprof_options_of_run' -l junit -r -F -d 'also write it to FILE in JUnit\'s XML'
 complete -c mprof-run -n '__mprof_options_of_run' -l history -r -F -d 'append what was measured to FILE, a line of JSON for each run'
-complete -c mprof-run -n '__mprof_options_of_run' -l label -x -d 'the label of the run in the history, as a commit'
+complete -c mprof-run -n '__mprof_options_of_run' -l label -x -a 'service= release=' -d 'note this in the trace, as service=shop; the session has it in the table meta; up to 8 times; a text without = is the label of the run in the history, as a commit'
 complete -c mprof-run -n '__mprof_options_of_run' -s q -l quiet -d 'do not print where the trace is'
 complete -c mprof-run -n '__mprof_options_of_run' -s h -l help -d 'print this text'
 complete -c mprof-run -n '__mprof_options_of_run' -s V -l version -d 'print the version'

@@ -38,7 +38,7 @@ _arguments -s -S \
     '--verdict=[write the verdict to FILE instead of standard output]:FILE:_files' \
     '--junit=[also write it to FILE in JUnit'\''s XML]:FILE:_files' \
     '--history=[append what was measured to FILE, a line of JSON for each run]:FILE:_files' \
-    '--label=[the label of the run in the history, as a commit]:TEXT: ' \
+    '--label=[note this in the trace, as service=shop; the session has it in the table meta; up to 8 times; a text without = is the label of the run in the history, as a commit]:KEY=TEXT:(service= release=)' \
     '(-q --quiet)'{-q,--quiet}'[do not print where the trace is]' \
     '(-h --help)'{-h,--help}'[print this text]' \
     '(-V --version)'{-V,--version}'[print the version]' \

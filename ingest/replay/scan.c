@@ -438,6 +438,19 @@ static bool add_process(struct trace_scan *scan, const struct trace_extension *e
            process->kernel && process->boot_id && process->arguments;
 }
 
+static bool add_label(struct trace_scan *scan, const struct trace_extension *extension)
+{
+    struct trace_process *process = &scan->process;
+    if (process->label_count == TRACE_LABELS_MOST || extension->name.length > TRACE_LABEL_MOST)
+        return true;
+    char *label = copy_text(extension->name);
+    if (label && strchr(label, '='))
+        process->labels[process->label_count++] = label;
+    else
+        free(label);
+    return label != NULL;
+}
+
 static bool name_thread(struct trace_scan *scan, const struct trace_extension *extension)
 {
     if (!threads_possible(&scan->threads, extension->thread)) {
@@ -583,6 +596,8 @@ static bool scan_extended(struct trace_scan *scan, struct trace_cursor *cursor,
     switch (extension.type) {
     case TRACE_EXT_PROCESS:
         return add_process(scan, &extension);
+    case TRACE_EXT_LABEL:
+        return add_label(scan, &extension);
     case TRACE_EXT_THREAD:
     case TRACE_EXT_THREAD_END:
         return name_thread(scan, &extension);
@@ -834,6 +849,8 @@ void trace_scan_free(struct trace_scan *scan)
     free(scan->process.kernel);
     free(scan->process.boot_id);
     free(scan->process.arguments);
+    for (size_t i = 0; i < scan->process.label_count; i++)
+        free(scan->process.labels[i]);
     context_tree_free(&scan->tree);
     runtimes_free(&scan->runtimes);
     threads_free(&scan->threads);

@@ -114,6 +114,8 @@ struct trace_process {
     uint64_t parent_trace;            /* id of the trace in which it was forked, 0: not forked */
     uint64_t fork_before, fork_after; /* ticks of the parent's trace, 0: not known */
     bool found;
+    char *labels[TRACE_LABELS_MOST]; /* KEY=TEXT */
+    size_t label_count;
 };
 
 /* Code that no unwinding rule covers. The walk found the caller of a frame there by the frame

@@ -156,6 +156,7 @@ static const struct trace_extension_field fields[TRACE_EXT_LAST + 1][FIELDS_MOST
     [TRACE_EXT_RECORDER_MEMORY] = {NUMBER(number, "number"), HEX(address, "address"),
                                    NUMBER(size, "length")},
     [TRACE_EXT_NO_RESIDENT] = {NUMBER(reason, "reason")},
+    [TRACE_EXT_LABEL] = {TEXT(name, "text")},
     [TRACE_EXT_CLOCK] = {NUMBER(monotonic_ns, "monotonic")},
     [TRACE_EXT_FAILED] = {NUMBER(size, "size"), NUMBER(stack, "stack")},
     [TRACE_EXT_END] = {NUMBER(reason, "reason")},

@@ -176,6 +176,7 @@ static void put_timed(FILE *out, const struct trace_extension *extension)
         [TRACE_EXT_MAPPING] = "mapping",
         [TRACE_EXT_RECORDER_MEMORY] = "recorder-memory",
         [TRACE_EXT_NO_RESIDENT] = "no-resident",
+        [TRACE_EXT_LABEL] = "label",
     };
     fputs(names[extension->type], out);
     if (extension->type == TRACE_EXT_COLLECTION)

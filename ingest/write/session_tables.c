@@ -336,11 +336,42 @@ static bool put_bypassed(const struct table_sink *sink, const struct session_fac
             put_value(sink, "unseen_modules", value_paths(unrecorded->unseen.text)));
 }
 
+/* Returns true if one of `count` labels has the key of this one. */
+static bool has_key(const char *const *labels, size_t count, const char *label)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(labels[i], label, strcspn(label, "=") + 1) == 0)
+            return true;
+    return false;
+}
+
+static bool put_label(const struct table_sink *sink, const char *label)
+{
+    char key[sizeof("label.") + TRACE_LABEL_MOST];
+    const int length = (int)strcspn(label, "=");
+    snprintf(key, sizeof(key), "label.%.*s", length, label);
+    return put_text(sink, key, label + length + 1);
+}
+
+static bool put_labels(const struct table_sink *sink, const struct session_facts *facts)
+{
+    const struct trace_process *process = &facts->scan->process;
+    const char *const *own = (const char *const *)process->labels;
+    bool good = true;
+    for (size_t i = 0; good && i < facts->label_count; i++)
+        good = put_label(sink, facts->labels[i]);
+    for (size_t i = 0; good && i < process->label_count; i++)
+        if (!has_key(facts->labels, facts->label_count, own[i]) && !has_key(own, i, own[i]))
+            good = put_label(sink, own[i]);
+    return good;
+}
+
 /* Puts the keys of `meta`. session_tables_put() calls it. */
 static bool session_meta_put(const struct table_sink *sink, const struct session_facts *facts)
 {
-    return put_process(sink, facts) && put_process_row(sink, facts) && put_totals(sink, facts) &&
-           put_arenas(sink, facts) && put_oddities(sink, facts) && put_bypassed(sink, facts) &&
+    return put_process(sink, facts) && put_labels(sink, facts) && put_process_row(sink, facts) &&
+           put_totals(sink, facts) && put_arenas(sink, facts) && put_oddities(sink, facts) &&
+           put_bypassed(sink, facts) &&
            (!facts->suppressions ||
             put_number(sink, "suppressions", suppressions_count(facts->suppressions))) &&
            (!facts->program_suppressions ||

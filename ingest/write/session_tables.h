@@ -28,6 +28,8 @@ struct session_facts {
     const char *imported;        /* the source of the events, and what it lacks; NULL: a trace */
     bool made_up_addresses;      /* the imported file has none */
     uint64_t imported_temporary; /* blocks that were freed before any other event */
+    const char *const *labels;   /* KEY=TEXT, in place of those of the trace */
+    size_t label_count;
     const volatile sig_atomic_t *interrupted; /* not 0: stop; may be NULL */
     bool of_run; /* the process is one of several: functions are summed up for all */
 };

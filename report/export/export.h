@@ -41,8 +41,8 @@ struct export_side {
     char **names;
 };
 
-/* The most labels that --label gives. */
-#define EXPORT_LABELS_MOST 8
+/* The most labels of an export: those of --label and those of the session. */
+#define EXPORT_LABELS_MOST 24
 
 struct export
 {
@@ -58,8 +58,8 @@ struct export
     enum export_value value;
     uint64_t window_ns; /* of --window, 0: none */
     struct export_label {
-        char *key, *text;
-    } labels[EXPORT_LABELS_MOST]; /* of --label */
+        const char *key, *text;
+    } labels[EXPORT_LABELS_MOST]; /* of --label, then those of the session that it leaves */
     size_t label_count;
     uint64_t max_events, events;
     struct session_error *error;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/labels.h"
 #include "cli/options.h"
 #include "cli/say.h"
 #include "report/export/export.h"
@@ -66,7 +67,9 @@ struct arguments {
     const char *session, *base, *at, *window;
     const struct export_format *format;
     struct export export;
-    const char *sql; /* the database of --sql, NULL: a session is exported */
+    struct labels labels;
+    char *keys[TRACE_LABELS_MOST]; /* of the labels */
+    const char *sql;               /* the database of --sql, NULL: a session is exported */
     enum session_dialect dialect;
     bool others; /* options that --sql does not take */
     bool quiet, value_given, frames_given, pcs_given, events_given, max_events_given;
@@ -76,30 +79,6 @@ static int wrong(const char *option, const char *wanted, const char *value)
 {
     return command_line_wrong(&export_command_line, "%s needs %s, not \"%.80s\"", option, wanted,
                               value);
-}
-
-/* Takes --label. Returns -1 to go on, or an exit status. */
-static int take_label(struct export *export, const char *value)
-{
-    static const char *const own[] = {"bytes", "thread", "type", "arena"};
-    const char *equals = strchr(value, '=');
-    if (!equals || equals == value || !equals[1])
-        return wrong("--label", "a key and a text, as in service=shop", value);
-    if (export->label_count == EXPORT_LABELS_MOST)
-        return command_line_wrong(&export_command_line, "there are more than %d labels",
-                                  EXPORT_LABELS_MOST);
-    struct export_label label = {strndup(value, (size_t)(equals - value)), strdup(equals + 1)};
-    bool taken = false;
-    for (size_t i = 0; label.key && i < sizeof(own) / sizeof(*own); i++)
-        taken = taken || strcmp(label.key, own[i]) == 0;
-    for (size_t i = 0; label.key && i < export->label_count; i++)
-        taken = taken || strcmp(label.key, export->labels[i].key) == 0;
-    if (label.key && label.text && !taken) {
-        export->labels[export->label_count++] = label;
-        return -1;
-    }
-    FREE_ALL(label.key, label.text);
-    return taken ? wrong("--label", "a key that no other label has", value) : EXIT_BAD_INPUT;
 }
 
 /* Stores which of two words a value is. Returns -1 to go on, or an exit status. */
@@ -194,7 +173,7 @@ static int take_option(void *context, int option, const char *value)
         arguments->window = value;
         return -1;
     case EXPORT_OPTION_LABEL:
-        return take_label(export, value);
+        return labels_take(&arguments->labels, &export_command_line, value);
     case EXPORT_OPTION_EVENTS:
         arguments->events_given = true;
         return take_number("--events", value, &export->events);
@@ -254,7 +233,7 @@ static int check_arguments(struct arguments *arguments)
                                      arguments->export.process || arguments->export.path))
         return command_line_wrong(line, "--tables writes the whole session into its folder: leave "
                                         "out --base, --filter, --process and -o");
-    if (arguments->export.label_count > 0 && strcmp(format->name, "pprof") != 0 &&
+    if (arguments->labels.count > 0 && strcmp(format->name, "pprof") != 0 &&
         !arguments->export.tables)
         return command_line_wrong(line, "--label works with pprof and --tables");
     if (arguments->window && strcmp(format->name, "pprof") != 0)
@@ -422,9 +401,35 @@ static bool check_names(const struct export *export)
     return !failed || report_fail_memory(export->error, "names");
 }
 
+/* Lists the labels of --label, and those of the session that they do not replace. */
+static bool list_labels(struct arguments *arguments)
+{
+    struct export *export = &arguments->export;
+    const char *key, *text;
+    for (size_t i = 0; i < arguments->labels.count; i++) {
+        const char *label = arguments->labels.text[i];
+        arguments->keys[i] = strndup(label, label_key_length(label));
+        if (!arguments->keys[i])
+            return report_fail_memory(export->error, "a label");
+        export->labels[i] =
+            (struct export_label){arguments->keys[i], label + label_key_length(label) + 1};
+    }
+    export->label_count = arguments->labels.count;
+    for (size_t i = 0; session_label(export->own.session, i, &key, &text); i++) {
+        bool given = export->label_count == EXPORT_LABELS_MOST;
+        for (size_t k = 0; k < arguments->labels.count; k++)
+            given |= strcmp(arguments->keys[k], key) == 0;
+        if (!given)
+            export->labels[export->label_count++] = (struct export_label){key, text};
+    }
+    return true;
+}
+
 static bool write_format(struct arguments *arguments)
 {
     struct export *export = &arguments->export;
+    if (!list_labels(arguments))
+        return false;
     if (export->tables || export->window_ns > 0)
         return arguments->format->write(export) && check_names(export);
     struct output *output = output_open(export->path, export->error);
@@ -464,13 +469,6 @@ static void complain(const struct session_error *error)
         say("mprof-export", "%s", error->message);
 }
 
-static void free_labels(struct export *export)
-{
-    for (size_t i = 0; i < export->label_count; i++)
-        FREE_ALL(export->labels[i].key, export->labels[i].text);
-    export->label_count = 0;
-}
-
 int main(int argc, char **argv)
 {
     struct session_error error = {.message = ""};
@@ -478,10 +476,8 @@ int main(int argc, char **argv)
         .export = {.error = &error, .max_events = MAX_EVENTS, .events = LARGEST_BLOCKS}};
     output_prepare();
     int status = read_arguments(argc, argv, &arguments);
-    if (status >= 0 || !(arguments.format || arguments.sql)) {
-        free_labels(&arguments.export);
+    if (status >= 0 || !(arguments.format || arguments.sql))
         return status;
-    }
     privileges_give_up();
     output_protect(arguments.session);
     output_protect(arguments.base);
@@ -497,6 +493,7 @@ int main(int argc, char **argv)
         complain(&error);
     close_side(&arguments.export.base);
     close_side(&arguments.export.own);
-    free_labels(&arguments.export);
+    for (size_t i = 0; i < arguments.labels.count; i++)
+        free(arguments.keys[i]);
     return status;
 }

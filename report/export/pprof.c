@@ -114,7 +114,7 @@ static void gzip_end(struct gzip *gzip)
     free(gzip);
 }
 
-enum { PROFILE_LABELS_MOST = 8, TYPES_MOST = 8 };
+enum { PROFILE_LABELS_MOST = 4 + EXPORT_LABELS_MOST, TYPES_MOST = 8 };
 /* Marks the numbers of a base session. */
 #define OF_BASE (UINT64_C(1) << 32)
 
@@ -358,7 +358,7 @@ static bool pprof_put_sample(struct pprof_file *file, const uint64_t *locations,
     return put(file, &profile) && !file->failed;
 }
 
-enum { VALUES = 4, LABELS_MOST = 4 + EXPORT_LABELS_MOST };
+enum { VALUES = 4 };
 #define SPLIT (STACKS_BY_TYPE | STACKS_BY_THREAD | STACKS_BY_ARENA | STACKS_BY_SIZE)
 
 struct writing {
@@ -480,7 +480,7 @@ static bool put_row(struct writing *writing, const struct session_stack_sums *ro
         live ? sign * (int64_t)row->live_count : 0,
         live ? sign * (int64_t)row->live_bytes : 0,
     };
-    struct pprof_label labels[LABELS_MOST];
+    struct pprof_label labels[PROFILE_LABELS_MOST];
     size_t count = 0;
     if (values[0] == 0 && values[1] == 0 && values[2] == 0 && values[3] == 0)
         return true;

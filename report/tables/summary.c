@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The program, its sums, and who holds most. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/tables/group_table.h"
@@ -21,6 +22,10 @@ static void add_program(struct session *session, struct document *document)
     if (session_meta(session, "imported"))
         document_fact_text(document, "imported", "imported from",
                            session_meta(session, "imported"));
+    char *labels = session_labels(session);
+    if (labels)
+        document_fact_text(document, "labels", NULL, labels);
+    free(labels);
     document_fact_text(document, "ending", NULL, session_meta(session, "ending"));
     document_fact_number(document, "duration_ns", "duration", VALUE_DURATION,
                          session_duration_ns(session) - session_start_ns(session));

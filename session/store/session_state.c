@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/store/session_state.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,33 @@ const char *session_meta(const struct session *session, const char *key)
         if (strcmp(session->names.meta[i].key, key) == 0)
             return session->names.meta[i].value;
     return NULL;
+}
+
+bool session_label(const struct session *session, size_t index, const char **key, const char **text)
+{
+    static const char prefix[] = "label.";
+    for (size_t i = 0; i < session->names.meta_count; i++) {
+        const struct name_meta *meta = &session->names.meta[i];
+        if (strncmp(meta->key, prefix, sizeof(prefix) - 1) != 0 || index-- > 0)
+            continue;
+        *key = meta->key + sizeof(prefix) - 1;
+        *text = meta->value;
+        return true;
+    }
+    return false;
+}
+
+char *session_labels(const struct session *session)
+{
+    const char *key, *text;
+    char *labels = NULL;
+    size_t size = 0;
+    FILE *out = session_label(session, 0, &key, &text) ? open_memstream(&labels, &size) : NULL;
+    for (size_t i = 0; out && session_label(session, i, &key, &text); i++)
+        fprintf(out, "%s%s=%s", i > 0 ? ", " : "", key, text);
+    if (out)
+        fclose(out);
+    return labels;
 }
 
 int64_t session_meta_number(const struct session *session, const char *key)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- Merges `meta`: adds counts, takes the last of times, and keeps the rest of the first process.
+-- Merges `meta`: adds counts, takes the last of times, adds labels, and keeps the rest of the first process.
 UPDATE main.meta SET value = value + (SELECT p.value FROM part.meta p WHERE p.key = meta.key)
   WHERE key IN ('reallocs', 'rows', 'failed_allocations', 'typed_allocations', 'typed_bytes',
     'threads', 'stacks', 'arenas', 'arena_allocations', 'arena_bytes', 'arena_live_count_end',
@@ -9,6 +9,7 @@ UPDATE main.meta SET value = value + (SELECT p.value FROM part.meta p WHERE p.ke
   AND key IN (SELECT key FROM part.meta);
 UPDATE main.meta SET value = max(value, (SELECT p.value FROM part.meta p WHERE p.key = meta.key))
   WHERE key = 'suppressions' AND key IN (SELECT key FROM part.meta);
+INSERT OR IGNORE INTO main.meta SELECT key, value FROM part.meta WHERE key GLOB 'label.*';
 INSERT INTO main.meta
   SELECT key, value FROM part.meta WHERE key IN ('earlier_blocks', 'earlier_bytes')
   ON CONFLICT(key) DO UPDATE SET value = value + excluded.value;

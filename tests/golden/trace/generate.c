@@ -170,6 +170,7 @@ static void observer(struct lane *lane, struct trace_builder *builder)
     lane_extended(lane, TRACE_EXT_PAGES, "ws", N(2310),
                   "\x86\x08\x0c\x04\x08\xf5\xf7\xff\x8f\x7f\x0c");
     lane_extended(lane, TRACE_EXT_NO_RESIDENT, "wn", N(2320), N(TRACE_NO_RESIDENT_RIGHTS));
+    lane_extended(lane, TRACE_EXT_LABEL, "ws", N(2320), "service=shop, west");
 }
 
 static struct trace_builder *worked(void)

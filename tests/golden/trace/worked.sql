@@ -24,6 +24,7 @@ INSERT INTO meta VALUES('frees',5);
 INSERT INTO meta VALUES('host','host');
 INSERT INTO meta VALUES('inherited_frees',0);
 INSERT INTO meta VALUES('kernel','6.1.0');
+INSERT INTO meta VALUES('label.service','shop, west');
 INSERT INTO meta VALUES('late_modules','/opt/game/plugin.so');
 INSERT INTO meta VALUES('live_bytes_end',4009);
 INSERT INTO meta VALUES('live_count_end',7);

@@ -222,6 +222,10 @@ static void add_losses(struct collection *to)
     const char *graph = session_meta(to->session, "part_graph");
     if (whole && *whole)
         add(to, FINDING_BAD, "", VIEW_SAME, "only a part of %.60s: %s", whole, graph ? graph : "?");
+    char *labels = session_labels(to->session);
+    if (labels)
+        add(to, FINDING_GOOD, "", VIEW_SAME, "labels: %.300s", labels);
+    free(labels);
     const char *imported = session_meta(to->session, "imported");
     if (imported && *imported)
         add(to, FINDING_BAD, "", VIEW_SAME, "imported from %s", imported);
