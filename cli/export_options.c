@@ -15,6 +15,9 @@ static const struct command_option options[] = {
                            .help = "instead of exporting a session, write the filter as a query "
                                    "for the tables of many sessions in duckdb, postgresql or "
                                    "clickhouse; a SESSION then only has saved filters"},
+    [EXPORT_OPTION_BY] = {0, "by", "KEY,…", .choices = "service host release program",
+                          .help = "with --sql: one answer for all sessions that have the same "
+                                  "labels or keys of meta, such as service,host"},
     [EXPORT_OPTION_FILTER] = {0, "filter", "TEXT", .choices = "",
                               .help = "export only what this filter selects, a text or the name of "
                                       "a saved filter",

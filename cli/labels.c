@@ -52,3 +52,19 @@ int labels_take(struct labels *labels, const struct command_line *line, const ch
     labels->text[labels->count++] = text;
     return -1;
 }
+
+bool label_keys_good(const char *text, size_t most)
+{
+    const char *key = text;
+    for (;; key++) {
+        const size_t length = strspn(key, key_bytes);
+        if (length == 0 || most-- == 0)
+            return false;
+        for (const char *before = text; before < key; before += strspn(before, key_bytes) + 1)
+            if (strspn(before, key_bytes) == length && memcmp(before, key, length) == 0)
+                return false;
+        key += length;
+        if (*key != ',')
+            return *key == '\0';
+    }
+}

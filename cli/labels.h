@@ -20,3 +20,5 @@ int labels_take(struct labels *labels, const struct command_line *line, const ch
 
 /* Returns the length of a label's key. */
 size_t label_key_length(const char *label);
+/* Returns true if a text is keys with commas between them, none twice, at most `most`. */
+bool label_keys_good(const char *text, size_t most);

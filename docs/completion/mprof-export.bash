@@ -10,6 +10,7 @@ _mprof_export()
     -f | --format) mapfile -t COMPREPLY < <(compgen -W 'pprof pprof-text collapsed speedscope callgrind massif dhat heaptrack svg firefox chrome heapsnapshot csv ndjson' -- "$word") ;;
     -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --sql) mapfile -t COMPREPLY < <(compgen -W 'duckdb postgresql clickhouse' -- "$word") ;;
+    --by) mapfile -t COMPREPLY < <(compgen -W 'service host release program' -- "$word") ;;
     --filter) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     --process) mapfile -t COMPREPLY < <(compgen -W 'all' -- "$word") ;;
     --at) mapfile -t COMPREPLY < <(compgen -W 'peak end' -- "$word") ;;
@@ -24,7 +25,7 @@ _mprof_export()
     --max-events) mapfile -t COMPREPLY < <(compgen -W '' -- "$word") ;;
     *)
         case $word in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--format= --output= --sql= --filter= --process= --at= --base= --frames= --value= --pcs= --tables= --window= --label= --events= --max-events= --quiet --help --version" -- "$word") ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "--format= --output= --sql= --by= --filter= --process= --at= --base= --frames= --value= --pcs= --tables= --window= --label= --events= --max-events= --quiet --help --version" -- "$word") ;;
         *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
         esac
         ;;

@@ -2,6 +2,7 @@
 complete -c mprof-export -s f -l format -x -a 'pprof pprof-text collapsed speedscope callgrind massif dhat heaptrack svg firefox chrome heapsnapshot csv ndjson' -d 'the format, see below'
 complete -c mprof-export -s o -l output -r -F -d 'write to FILE, which appears when it is complete (default: standard output)'
 complete -c mprof-export -l sql -x -a 'duckdb postgresql clickhouse' -d 'instead of exporting a session, write the filter as a query for the tables of many sessions in duckdb, postgresql or clickhouse; a SESSION then only has saved filters'
+complete -c mprof-export -l by -x -a 'service host release program' -d 'with --sql: one answer for all sessions that have the same labels or keys of meta, such as service,host'
 complete -c mprof-export -l filter -x -d 'export only what this filter selects, a text or the name of a saved filter'
 complete -c mprof-export -l process -x -a 'all' -d 'which process of a run to export: its name, PID, PID.N for the Nth program that it executed, or all for their sum (default: the one that used most)'
 complete -c mprof-export -l at -x -a 'peak end' -d 'take what is live at TIME instead of at the end: 2.5s, peak, or the name of a mark'

@@ -4,6 +4,7 @@ _arguments -s -S \
     '(-f --format)'{-f+,--format=}'[the format, see below]:NAME:(pprof pprof-text collapsed speedscope callgrind massif dhat heaptrack svg firefox chrome heapsnapshot csv ndjson)' \
     '(-o --output)'{-o+,--output=}'[write to FILE, which appears when it is complete (default: standard output)]:FILE:_files' \
     '--sql=[instead of exporting a session, write the filter as a query for the tables of many sessions in duckdb, postgresql or clickhouse; a SESSION then only has saved filters]:DATABASE:(duckdb postgresql clickhouse)' \
+    '--by=[with --sql: one answer for all sessions that have the same labels or keys of meta, such as service,host]:KEY,…:(service host release program)' \
     '--filter=[export only what this filter selects, a text or the name of a saved filter]:TEXT: ' \
     '--process=[which process of a run to export: its name, PID, PID.N for the Nth program that it executed, or all for their sum (default: the one that used most)]:WHICH:(all)' \
     '--at=[take what is live at TIME instead of at the end: 2.5s, peak, or the name of a mark]:TIME:(peak end)' \

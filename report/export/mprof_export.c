@@ -70,6 +70,7 @@ struct arguments {
     struct labels labels;
     char *keys[TRACE_LABELS_MOST]; /* of the labels */
     const char *sql;               /* the database of --sql, NULL: a session is exported */
+    const char *by;                /* the keys of --by, NULL: none */
     enum session_dialect dialect;
     bool others; /* options that --sql does not take */
     bool quiet, value_given, frames_given, pcs_given, events_given, max_events_given;
@@ -131,11 +132,17 @@ static int take_option(void *context, int option, const char *value)
 {
     struct arguments *arguments = context;
     struct export *export = &arguments->export;
-    arguments->others |= option != EXPORT_OPTION_SQL && option != EXPORT_OPTION_FILTER &&
-                         option != EXPORT_OPTION_OUTPUT && option != EXPORT_OPTION_QUIET;
+    arguments->others |= option != EXPORT_OPTION_SQL && option != EXPORT_OPTION_BY &&
+                         option != EXPORT_OPTION_FILTER && option != EXPORT_OPTION_OUTPUT &&
+                         option != EXPORT_OPTION_QUIET;
     switch (option) {
     case EXPORT_OPTION_SQL:
         return take_sql(arguments, value);
+    case EXPORT_OPTION_BY:
+        arguments->by = value;
+        return label_keys_good(value, SESSION_BY_MOST)
+                   ? -1
+                   : wrong("--by", "at most 8 keys, as in service,host", value);
     case EXPORT_OPTION_FORMAT:
         arguments->format = find_format(value);
         return arguments->format
@@ -259,7 +266,9 @@ static int read_arguments(int count, char **values, struct arguments *arguments)
         return status;
     if (arguments->sql && arguments->others)
         return command_line_wrong(line, "--sql exports no session: of the other options it takes "
-                                        "--filter, -o and --quiet alone");
+                                        "--by, --filter, -o and --quiet alone");
+    if (arguments->by && !arguments->sql)
+        return command_line_wrong(line, "--by works with --sql");
     if (optind == count && !arguments->sql)
         return command_line_wrong(line, "no session named");
     if (count - optind > 1)
@@ -450,7 +459,8 @@ static int write_query(struct arguments *arguments)
         arguments->session ? session_open(arguments->session, export->error) : NULL;
     if (arguments->session && !session)
         return EXIT_BAD_INPUT;
-    char *query = session_translate(session, export->filter, arguments->dialect, export->error);
+    char *query = session_translate(session, export->filter, arguments->dialect, arguments->by,
+                                    export->error);
     session_close(session);
     if (!query)
         return export->error->column > 0 ? EXIT_BAD_USAGE : EXIT_BAD_INPUT;

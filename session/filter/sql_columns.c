@@ -176,6 +176,7 @@ static const struct {
                       "coalesce(a.alloc_ns - coalesce(eb.before_ns, 0) <= ar.kept_ns, true)", NULL,
                       BIT(JOIN_ARENA) | BIT(JOIN_EARLIER)},
     [SQL_PADDING] = {"padding", "coalesce(pa.padding, 0)", NULL, BIT(JOIN_PADDING)},
+    [SQL_UNIT] = {"unit", "r.unit"},
     [SQL_BLOCKS] = {"blocks", NULL, NULL, BIT(JOIN_WEIGHT)},
     [SQL_BYTES] = {"bytes",
                    "CASE WHEN r.sample_interval = 0 THEN a.size ELSE CAST(floor(w.weight * "
@@ -279,6 +280,28 @@ void sql_put_columns(FILE *out, const struct sql_use *use, const char *table)
 
 /* ---- the expressions up to `block` ---- */
 
+/* Writes the keys of --by in each row of a table, and in front of them its `unit`. */
+static void put_keys_of(FILE *out, const struct sql_use *use, const char *table)
+{
+    if (use->by_count > 0)
+        fprintf(out, ", %s.unit AS unit", table);
+    for (size_t i = 0; i < use->by_count; i++)
+        fprintf(out, ", %s.by_%zu AS by_%zu", table, i + 1, i + 1);
+}
+
+/* Writes the number of the group that a session belongs to: equal keys have equal numbers. */
+static void put_unit(FILE *out, const struct sql_use *use, const struct sql_dialect *dialect)
+{
+    for (size_t i = 0; i < use->by_count; i++)
+        fprintf(out, ",\n    m.by_%zu AS by_%zu", i + 1, i + 1);
+    for (size_t i = 0; i < use->by_count; i++)
+        fprintf(out, "%sm.by_%zu IS NULL, m.by_%zu%s",
+                i == 0 ? ",\n    dense_rank() OVER (ORDER BY " : ", ", i + 1, i + 1,
+                dialect->collate);
+    if (use->by_count > 0)
+        fputs(") AS unit", out);
+}
+
 static void put_run(FILE *out, const struct sql_use *use, const struct sql_dialect *dialect)
 {
     static const char *const numbers[] = {"duration_ns", "peak_ns", "selected_process", "machines",
@@ -292,13 +315,21 @@ static void put_run(FILE *out, const struct sql_use *use, const struct sql_diale
             "    coalesce(m.selected_process, 0) AS selected_process,\n"
             "    p.first_allocation_id, p.last_allocation_id,\n"
             "    coalesce(m.machines, 1) AS machines,\n"
-            "    coalesce(m.sample_interval, 0) AS sample_interval\n  FROM (SELECT session",
+            "    coalesce(m.sample_interval, 0) AS sample_interval",
             run);
+    put_unit(out, use, dialect);
+    fputs("\n  FROM (SELECT session", out);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
         fprintf(out, ",\n      max(CASE WHEN \"key\" = '%s' THEN ", numbers[i]);
         sql_put_form(out, dialect->number, "value", "");
         fprintf(out, " END) AS %s", numbers[i]);
     }
+    for (size_t i = 0; i < use->by_count; i++)
+        fprintf(
+            out,
+            ",\n      coalesce(max(CASE WHEN \"key\" = 'label.%.*s' THEN value END), max(CASE WHEN "
+            "\"key\" = '%.*s' THEN value END)) AS by_%zu",
+            use->by[i].length, use->by[i].key, use->by[i].length, use->by[i].key, i + 1);
     fputs("\n    FROM meta GROUP BY session) m\n"
           "  LEFT JOIN \"process\" p ON p.session = m.session AND p.id = m.selected_process",
           out);
@@ -317,6 +348,7 @@ static void put_run(FILE *out, const struct sql_use *use, const struct sql_diale
           out);
     for (size_t i = 0; i < use->mark_count; i++)
         fprintf(out, ", m%zu.ns AS mark_%zu", i + 1, i + 1);
+    put_keys_of(out, use, "r");
     fputs("\n  FROM whole_run r", out);
     for (size_t i = 0; i < use->mark_count; i++) {
         fputs("\n  JOIN (SELECT o.session AS session, min(m.ns) AS ns FROM whole_run o JOIN mark m "
@@ -425,6 +457,14 @@ void sql_put_block(FILE *out, const struct sql_use *use, const struct sql_dialec
     unsigned wanted = 0;
     const char *where = "\n  WHERE ";
     put_run(out, use, dialect);
+    if (use->by_count > 0) {
+        fputs(",\n-- The groups of sessions.\nunit AS (\n  SELECT count(*) AS sessions", out);
+        put_keys_of(out, use, "r");
+        fputs("\n  FROM run r GROUP BY r.unit", out);
+        for (size_t i = 0; i < use->by_count; i++)
+            fprintf(out, ", r.by_%zu", i + 1);
+        fputc(')', out);
+    }
     put_stacks(out, use, dialect);
     put_padding(out, use);
     fputs(

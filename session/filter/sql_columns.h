@@ -5,8 +5,10 @@
  * different ways, and the times and regular expressions of filters.
  *
  * A query is a chain of common table expressions. `run` has a row for each session: its first and
- * last moment, its peak, the selected process. `block` has the blocks that the filter may select,
- * with the columns that its steps use. Each step is one more expression.
+ * last moment, its peak, the selected process. With --by, `unit` has a row for each group of
+ * sessions: its number, its keys by_1, by_2, …, and how many sessions it has. `block` has the
+ * blocks that the filter may select, with the columns that its steps use. Each step is one more
+ * expression.
  */
 #pragma once
 
@@ -54,6 +56,7 @@ enum sql_column {
     SQL_COLLECTING, /* of an arena that a garbage collector cleans */
     SQL_SURVIVES,   /* the last collection of its arena left it */
     SQL_PADDING,    /* bytes of an object that no member of its type covers */
+    SQL_UNIT,       /* of --by: the number of the group of sessions */
     SQL_BLOCKS,     /* the number of blocks that the row stands for, and their bytes */
     SQL_BYTES,
     SQL_COLOR,
@@ -82,8 +85,8 @@ struct sql_dialect {
 };
 extern const struct sql_dialect sql_dialects[DIALECT_TOTAL];
 
-/* The most different frames and marks that a filter may name. */
-enum { SQL_FRAMES_MOST = 64, SQL_MARKS_MOST = 64 };
+/* The most different frames and marks that a filter may name, and the most keys of --by. */
+enum { SQL_FRAMES_MOST = 64, SQL_MARKS_MOST = 64, SQL_BY_MOST = SESSION_BY_MOST };
 
 /* Notes the columns, frames and marks that the steps of a filter use. */
 struct sql_use {
@@ -95,9 +98,14 @@ struct sql_use {
     size_t frame_count;
     const char *marks[SQL_MARKS_MOST];
     size_t mark_count;
-    bool stacks;    /* `frames_of_stack`, the functions of the stacks */
-    bool arenas;    /* blocks of arenas are in the sets */
-    bool processes; /* those of all processes are */
+    struct sql_by {
+        const char *key; /* of `meta`, or of a label; not terminated */
+        int length;
+    } by[SQL_BY_MOST];
+    size_t by_count; /* 0: each session has its own answer */
+    bool stacks;     /* `frames_of_stack`, the functions of the stacks */
+    bool arenas;     /* blocks of arenas are in the sets */
+    bool processes;  /* those of all processes are */
 };
 
 /* The name of a column, and the value that stands for null where nulls are compared; NULL: it is

@@ -90,6 +90,19 @@ static const char *missing(enum filter_field field)
     }
 }
 
+/* Returns true if a field of groups has a meaning within one session alone: --by has none. */
+static bool is_of_session(enum filter_field field)
+{
+    return field == FIELD_PEAK_BYTES || (field >= FIELD_FIRST_TIME && field <= FIELD_TURNOVER);
+}
+
+/* Returns the column of the rows that belong together: of a session, with --by of a group of
+ * sessions. The rows of groups have it in place of the session. */
+static const char *scope_of(const struct translation *t, const struct rows *rows)
+{
+    return t->use.by_count > 0 && rows->kind != KIND_GROUPS ? "unit" : "session";
+}
+
 /* Writes the column of a field. `key`: the one that was joined, not the colour of the group. */
 static bool put_field(struct translation *t, FILE *out, const struct filter_field_use *use,
                       bool key)
@@ -101,6 +114,9 @@ static bool put_field(struct translation *t, FILE *out, const struct filter_fiel
                             "%s has no translation: the exported tables do not have %s",
                             filter_fields[use->field].name, missing(use->field));
     if (filter_field_of_groups(use->field)) {
+        if (t->use.by_count > 0 && is_of_session(use->field))
+            return session_fail(t->error, use->column, "%s is of one session: leave out --by",
+                                filter_fields[use->field].name);
         t->measures[use->field] = true;
         fputs(filter_fields[use->field].name, out);
         return true;
@@ -389,7 +405,7 @@ struct written {
 
 /* Writes a predicate, and the joins that it needs. The caller frees both texts. */
 static bool write_condition(struct translation *t, const struct rows *rows,
-                            const struct filter_predicate *predicate, struct written *written)
+                            const struct filter_step *step, struct written *written)
 {
     size_t condition_size = 0, joins_size = 0;
     *written = (struct written){.condition = NULL};
@@ -398,7 +414,10 @@ static bool write_condition(struct translation *t, const struct rows *rows,
                           .joins = open_memstream(&written->joins, &joins_size),
                           .rows = rows};
     bool good = (c.out && c.joins) || session_fail_memory(t->error, "the query");
-    good = good && put_predicate(&c, predicate);
+    good = good && put_predicate(&c, step->predicate);
+    if (good && c.of_run && t->use.by_count > 0 && rows->kind == KIND_GROUPS)
+        good = session_fail(t->error, step->column,
+                            "a time of the run is of one session: leave out --by");
     if (good && c.of_run)
         fputs("\n  JOIN run r ON r.session = x.session", c.joins);
     if (c.out && fclose(c.out) != 0)
@@ -459,8 +478,11 @@ static bool is_plain(enum filter_field field)
 static void put_measures(const struct translation *t, FILE *out, const char *table)
 {
     for (int field = FIELD_ALLOCATIONS; field < FIELD_TOTAL; field++)
-        if (is_plain((enum filter_field)field) || t->measures[field])
+        if ((is_plain((enum filter_field)field) || t->measures[field]) &&
+            !(t->use.by_count > 0 && is_of_session((enum filter_field)field)))
             fprintf(out, ", %s.%s", table, filter_fields[field].name);
+    if (t->use.by_count > 0)
+        fprintf(out, ", %s.sessions", table);
 }
 
 /* Writes all columns of rows but the colour. */
@@ -499,7 +521,7 @@ static bool translate_where(struct translation *t, const struct filter_step *ste
                             struct rows *rows)
 {
     struct written written;
-    const bool good = write_condition(t, rows, step->predicate, &written) &&
+    const bool good = write_condition(t, rows, step, &written) &&
                       begin(t, step->text, step->column) &&
                       put_all(t, rows, written.joins[0] != '\0');
     if (good)
@@ -515,7 +537,7 @@ static bool translate_color(struct translation *t, const struct filter_step *ste
 {
     struct written written = {.condition = NULL};
     want(t, SQL_COLOR);
-    bool good = (!step->predicate || write_condition(t, rows, step->predicate, &written)) &&
+    bool good = (!step->predicate || write_condition(t, rows, step, &written)) &&
                 begin(t, step->text, step->column);
     if (good) {
         fputs("SELECT ", t->out);
@@ -592,7 +614,8 @@ static bool translate_top(struct translation *t, const struct filter_step *step,
         return false;
     if (t->use.column[SQL_COLOR])
         fputs(", x.color", t->out);
-    fputs("\n  FROM (SELECT x.*, row_number() OVER (PARTITION BY x.session ORDER BY ", t->out);
+    fprintf(t->out, "\n  FROM (SELECT x.*, row_number() OVER (PARTITION BY x.%s ORDER BY ",
+            scope_of(t, rows));
     if (!put_orders(t, rows))
         return false;
     /* DuckDB 1.5 fails on some such queries if it sees the first rows of a window: not so here. */
@@ -604,11 +627,12 @@ static bool translate_top(struct translation *t, const struct filter_step *step,
 
 /* ---- groups ---- */
 
-/* Writes that two rows have equal keys: null equals null. */
+/* Writes that two rows have equal keys: null equals null. `scope` is the session of the left one.
+ */
 static bool put_same_keys(struct translation *t, const struct rows *rows, const char *left,
-                          const char *right)
+                          const char *right, const char *scope)
 {
-    fprintf(t->out, "%s.session = %s.session", left, right);
+    fprintf(t->out, "%s.%s = %s.session", left, scope, right);
     for (size_t i = 0; i < rows->key_count; i++) {
         const char *null = null_of(rows->keys[i].field);
         const char *const sides[] = {left, right};
@@ -667,6 +691,7 @@ static void put_rises(struct translation *t)
 /* Writes the sums of groups. */
 static bool put_sums(struct translation *t, const struct rows *groups, unsigned blocks)
 {
+    const char *scope = scope_of(t, &(struct rows){.kind = KIND_ALLOCATIONS});
     static const enum sql_column used[] = {SQL_SIZE,     SQL_COUNT,  SQL_ALLOC_TIME, SQL_FREE_TIME,
                                            SQL_LIFETIME, SQL_BLOCKS, SQL_BYTES};
     static const char ended[] = "coalesce(x.free_time, greatest(r.end_ns, x.alloc_time))";
@@ -682,9 +707,11 @@ static bool put_sums(struct translation *t, const struct rows *groups, unsigned 
     char lifetimes[128];
     for (size_t i = 0; i < sizeof(used) / sizeof(*used); i++)
         want(t, used[i]);
-    fputs("SELECT x.session AS session", t->out);
+    fprintf(t->out, "SELECT x.%s AS session", scope);
     if (!put_keys(t, groups, "x", KEYS_OF_BLOCKS | KEYS_NAMED | KEYS_GROUPED))
         return false;
+    if (t->use.by_count > 0)
+        fputs(",\n    count(DISTINCT x.session) AS sessions", t->out);
     for (size_t i = 0; i < sizeof(sums) / sizeof(*sums); i++) {
         fputs(",\n    ", t->out);
         put_sum(t, sums[i].of);
@@ -715,8 +742,8 @@ static bool put_sums(struct translation *t, const struct rows *groups, unsigned 
         put_sum(t, "x.padding * x.\"count\" * x.blocks");
         fputs(" AS wasted", t->out);
     }
-    fprintf(t->out, "\n  FROM step_%u x JOIN run r ON r.session = x.session\n  GROUP BY x.session",
-            blocks);
+    fprintf(t->out, "\n  FROM step_%u x JOIN run r ON r.session = x.session\n  GROUP BY x.%s",
+            blocks, scope);
     return put_keys(t, groups, "x", KEYS_OF_BLOCKS | KEYS_ALONE);
 }
 
@@ -817,6 +844,8 @@ static bool put_more_measures(struct translation *t, const struct rows *groups)
         if (is_plain((enum filter_field)field) ||
             (t->measures[field] && (field == FIELD_RISES || field == FIELD_WASTED)))
             fprintf(t->out, ", s.%s", filter_fields[field].name);
+    if (t->use.by_count > 0)
+        fputs(", s.sessions", t->out);
     if (t->measures[FIELD_PEAK_BYTES])
         fputs(", CASE WHEN r.machines = 1 THEN p.peak_bytes END AS peak_bytes", t->out);
     if (t->measures[FIELD_CLIMB])
@@ -836,15 +865,16 @@ static bool put_more_measures(struct translation *t, const struct rows *groups)
                  "sum(s.allocations) OVER (PARTITION BY s.session)");
         fputs(" AS share", t->out);
     }
-    fprintf(t->out, "\n  FROM step_%u_sums s JOIN run r ON r.session = s.session", t->steps);
+    fprintf(t->out, "\n  FROM step_%u_sums s", t->steps);
     if (peaks) {
-        fprintf(t->out, "\n  JOIN step_%u_peaks p ON ", t->steps);
-        if (!put_same_keys(t, groups, "s", "p"))
+        fprintf(t->out, "\n  JOIN run r ON r.session = s.session\n  JOIN step_%u_peaks p ON ",
+                t->steps);
+        if (!put_same_keys(t, groups, "s", "p", "session"))
             return false;
     }
     if (climbs) {
         fprintf(t->out, "\n  JOIN step_%u_climbs c ON ", t->steps);
-        if (!put_same_keys(t, groups, "s", "c"))
+        if (!put_same_keys(t, groups, "s", "c", "session"))
             return false;
     }
     return true;
@@ -864,8 +894,15 @@ static bool translate_join(struct translation *t, const struct filter_step *step
                             "below the other");
     *rows = (struct rows){
         .kind = KIND_GROUPS, .members = blocks, .keys = step->keys, .key_count = step->key_count};
-    for (size_t i = 0; i < step->key_count; i++)
-        by_color |= step->keys[i].field == FIELD_COLOR;
+    for (size_t i = 0; i < step->key_count; i++) {
+        const enum filter_field field = step->keys[i].field;
+        by_color |= field == FIELD_COLOR;
+        if (t->use.by_count > 0 && (name_of(field) != SQL_NONE || field == FIELD_STACK ||
+                                    field == FIELD_FREE_STACK || field == FIELD_ID))
+            return session_fail(t->error, step->keys[i].column,
+                                "%s is a number of one session: leave out --by",
+                                filter_fields[field].name);
+    }
     if (++t->steps > STEPS_MOST)
         return session_fail(t->error, step->column, "the filter has more than %d steps",
                             STEPS_MOST);
@@ -917,7 +954,7 @@ static bool translate_ungroup(struct translation *t, const struct filter_step *s
         if (rows->keys[i].field == FIELD_COLOR)
             fputs(", x.color AS color_key", t->out);
     fprintf(t->out, " FROM step_%u x) x\n  JOIN step_%u g ON ", rows->members, rows->step);
-    if (!put_same_keys(t, rows, "x", "g"))
+    if (!put_same_keys(t, rows, "x", "g", scope_of(t, &blocks)))
         return false;
     fputc(')', t->out);
     blocks.step = t->steps;
@@ -1136,6 +1173,31 @@ static bool translate_set(struct translation *t, const struct filter_set *set, s
 
 /* ---- the result ---- */
 
+/* Writes whose answer a row is: its session, or the keys of --by. */
+static void put_whose(const struct translation *t, const char *table)
+{
+    if (t->use.by_count == 0)
+        fprintf(t->out, "\nSELECT %s.session AS session", table);
+    for (size_t i = 0; i < t->use.by_count; i++)
+        fprintf(t->out, "%s%s.by_%zu AS \"%.*s\"", i == 0 ? "\nSELECT " : ", ", table, i + 1,
+                t->use.by[i].length, t->use.by[i].key);
+}
+
+/* Writes the table `r` of all sessions or groups of them, joined with the rows `x` of a table that
+ * has their `scope`, and the GROUP BY that makes one row of each. */
+static void put_each(const struct translation *t, const char *table, const char *scope)
+{
+    if (t->use.by_count == 0) {
+        fprintf(t->out, "\nFROM run r LEFT JOIN %s x ON x.session = r.session\nGROUP BY r.session",
+                table);
+        return;
+    }
+    fprintf(t->out, "\nFROM unit r LEFT JOIN %s x ON x.%s = r.unit\nGROUP BY r.unit, r.sessions",
+            table, scope);
+    for (size_t i = 0; i < t->use.by_count; i++)
+        fprintf(t->out, ", r.by_%zu", i + 1);
+}
+
 /* Writes the running sum of the live bytes, and where it is largest. */
 static void put_peak(struct translation *t, const struct rows *rows)
 {
@@ -1188,9 +1250,12 @@ static bool put_growth(struct translation *t, const struct rows *rows)
                  {"born_blocks", "x.blocks", "NOT x.at_from", "x.at_to"},
                  {"died_blocks", "x.blocks", "x.at_from", "NOT x.at_to"},
                  {"stayed_blocks", "x.blocks", "x.at_from", "x.at_to"}};
-    fputs(",\n-- Which blocks were live at both moments.\nmoments AS (\n  SELECT x.session AS "
-          "session, x.blocks AS blocks, x.bytes AS bytes,\n    ",
-          t->out);
+    const bool by = t->use.by_count > 0;
+    fprintf(
+        t->out,
+        ",\n-- Which blocks were live at both moments.\nmoments AS (\n  SELECT x.%s AS session, "
+        "x.blocks AS blocks, x.bytes AS bytes,\n    ",
+        scope_of(t, rows));
     if (!put_live(t, t->out, &rows->measure->from))
         return false;
     fputs(" AS at_from,\n    ", t->out);
@@ -1198,8 +1263,10 @@ static bool put_growth(struct translation *t, const struct rows *rows)
         return false;
     fprintf(t->out,
             " AS at_to\n  FROM step_%u x JOIN run r ON r.session = x.session),\nparts AS (\n"
-            "  SELECT r.session AS session",
-            rows->step);
+            "  SELECT %s",
+            rows->step, by ? "r.unit AS unit, r.sessions AS sessions" : "r.session AS session");
+    for (size_t i = 0; i < t->use.by_count; i++)
+        fprintf(t->out, ", r.by_%zu AS by_%zu", i + 1, i + 1);
     for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
         char condition[64];
         snprintf(condition, sizeof(condition), "%s AND %s", parts[i].at_from, parts[i].at_to);
@@ -1207,9 +1274,10 @@ static bool put_growth(struct translation *t, const struct rows *rows)
         put_sum_if(t, condition, parts[i].of);
         fprintf(t->out, ", 0) AS %s", parts[i].name);
     }
-    fputs("\n  FROM run r LEFT JOIN moments x ON x.session = r.session\n  GROUP BY r.session)\n"
-          "SELECT r.session AS session, r.born - r.died AS value",
-          t->out);
+    put_each(t, "moments", "session");
+    fputc(')', t->out);
+    put_whose(t, "r");
+    fprintf(t->out, "%s, r.born - r.died AS value", by ? ", r.sessions" : "");
     for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
         fprintf(t->out, ", r.%s", parts[i].name);
     fputs("\nFROM parts r", t->out);
@@ -1274,18 +1342,22 @@ static bool put_measure(struct translation *t, const struct rows *rows)
         want(t, SQL_FREE_TIME);
         if (rows->measure->kind == STEP_GROWTH)
             return put_growth(t, rows);
+        if (t->use.by_count > 0)
+            return session_fail(t->error, rows->measure->column,
+                                "a peak is of one session: leave out --by");
         put_peak(t, rows);
         return true;
     }
-    fputs("\nSELECT r.session AS session, ", t->out);
+    char step[24];
+    snprintf(step, sizeof(step), "step_%u", rows->step);
+    put_whose(t, "r");
+    fputs(t->use.by_count > 0 ? ", r.sessions, " : ", ", t->out);
     if (rows->measure->kind == STEP_COUNT)
         fputs(groups ? "count(x.session)" : "coalesce(sum(x.blocks), 0)", t->out);
     else if (!put_number_of(t, rows, groups))
         return false;
-    fprintf(t->out,
-            " AS value\nFROM run r LEFT JOIN step_%u x ON x.session = r.session\nGROUP BY "
-            "r.session",
-            rows->step);
+    fputs(" AS value", t->out);
+    put_each(t, step, groups ? "session" : "unit");
     return true;
 }
 
@@ -1309,28 +1381,35 @@ static void put_blocks(struct translation *t, const struct rows *rows)
 
 static bool put_groups(struct translation *t, const struct rows *rows)
 {
-    fputs("\nSELECT x.session", t->out);
+    put_whose(t, t->use.by_count > 0 ? "u" : "x");
     if (!put_keys(t, rows, "x", 0))
         return false;
     put_measures(t, t->out, "x");
     if (t->use.column[SQL_COLOR])
         fputs(", x.color", t->out);
-    fprintf(t->out, "\nFROM step_%u x", rows->step);
+    fprintf(t->out, "\nFROM step_%u x%s", rows->step,
+            t->use.by_count > 0 ? " JOIN unit u ON u.unit = x.session" : "");
     return true;
 }
 
 static bool put_result(struct translation *t, const struct rows *rows)
 {
+    const bool by = t->use.by_count > 0;
+    const char *collate = by ? "" : t->dialect->collate;
+    if (by && rows->kind == KIND_ALLOCATIONS)
+        return session_fail(t->error, 1,
+                            "--by sums up: the filter must end in groups or a measure, as join "
+                            "type or count make them");
     if (rows->kind == KIND_MEASURE) {
         if (!put_measure(t, rows))
             return false;
-        fprintf(t->out, "\nORDER BY r.session%s", t->dialect->collate);
+        fprintf(t->out, "\nORDER BY r.%s%s", by ? "unit" : "session", collate);
     } else {
         if (rows->kind == KIND_GROUPS && !put_groups(t, rows))
             return false;
         if (rows->kind == KIND_ALLOCATIONS)
             put_blocks(t, rows);
-        fprintf(t->out, "\nORDER BY x.session%s, ", t->dialect->collate);
+        fprintf(t->out, "\nORDER BY x.session%s, ", collate);
         if (!put_orders(t, rows))
             return false;
     }
@@ -1374,6 +1453,7 @@ static char *write_query(struct translation *t, const struct filter_pipeline *pi
     struct translation before;
     t->use.arenas = filter_mentions(pipeline, FIELD_ARENA);
     t->use.processes = filter_mentions(pipeline, FIELD_PROCESS);
+    t->use.column[SQL_UNIT] = t->use.by_count > 0;
     /* A step that uses one more column changes those before it. */
     do {
         before = *t;
@@ -1403,7 +1483,7 @@ static char *write_query(struct translation *t, const struct filter_pipeline *pi
 }
 
 char *session_translate(struct session *session, const char *text, enum session_dialect dialect,
-                        struct session_error *error)
+                        const char *by, struct session_error *error)
 {
     struct filter_names *names = graph_names_new(session);
     struct filter_graph *graph = names ? filter_parse_named(text, names, error) : NULL;
@@ -1412,6 +1492,11 @@ char *session_translate(struct session *session, const char *text, enum session_
     if (t) {
         t->dialect = &sql_dialects[dialect];
         t->error = error;
+        for (; by && *by && t->use.by_count < SQL_BY_MOST; by += *by == ',') {
+            const int length = (int)strcspn(by, ",");
+            t->use.by[t->use.by_count++] = (struct sql_by){by, length};
+            by += length;
+        }
         query = write_query(t, filter_graph_pipeline(graph), text, dialect);
         if (!query && error)
             filter_place_error(NULL, error);

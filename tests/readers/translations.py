@@ -100,7 +100,15 @@ def program(text):
                  wanted)
     for words, status, message in ((['--sql', 'oracle'], 2, 'needs one of'), (['--sql', 'duckdb', '-f', 'csv'], 2, 'takes'),
                                    (['--sql', 'duckdb', '--filter', 'all | fold 1K'], 2, 'column 7: fold has no translation'),
-                                   (['--sql', 'duckdb', f'{WORK}/none.db'], 1, 'none.db')):
+                                   (['--sql', 'duckdb', f'{WORK}/none.db'], 1, 'none.db'),
+                                   (['--by', 'host', '-f', 'csv'], 2, '--by works with --sql'),
+                                   (['--sql', 'duckdb', '--by', 'a,b,a'], 2, 'at most 8 keys'),
+                                   (['--sql', 'duckdb', '--by', 'host', '--filter', 'leaked'], 2, 'must end in groups or a measure'),
+                                   (['--sql', 'duckdb', '--by', 'host', '--filter', 'all | join stack'], 2, 'column 12: stack is a number of one'),
+                                   (['--sql', 'duckdb', '--by', 'host', '--filter', 'all | peak'], 2, 'a peak is of one session'),
+                                   (['--sql', 'duckdb', '--by', 'host', '--filter', 'all | join type | where rises > 1'], 2, 'rises is of one'),
+                                   (['--sql', 'duckdb', '--by', 'host', '--filter', 'all | join type | where avg_lifetime > end - peak'], 2,
+                                    'a time of the run')):
         common.check(f'{words}', message in run(export, *words, status=status).stderr.decode(), True)
 
 
@@ -200,6 +208,58 @@ class Comparison:
                                        f'{wanted[place:place + 1]} ({len(found)} and {len(wanted)} rows)')
 
 
+# With --by: a filter, the one whose rows of each session tell its answer, and what is done with their sums.
+SUMS = ('allocations', 'bytes', 'objects', 'live_bytes', 'live_count')
+BY_GROUPS = [('all | join type', 'all | join type', sorted), ('leaked | join function, size', 'leaked | join function, size', sorted),
+             ('survived | join size | where bytes > 500 | sort bytes desc | top 3', 'survived | join size',
+              lambda rows: sorted([row for row in rows if row[2] > 500], key=lambda row: (-row[2], int(row[0])))[:3])]
+BY_MEASURES = [('all | count', sum), ('live at peak | sum size', sum), ('all | growth 25%..75%', sum), ('all | max size', max)]
+BY_TEXTS = [text for text, *_ in BY_GROUPS + BY_MEASURES]
+SERVICES = ['shop', 'it\'s, "all"', None]
+
+
+def by_sums(lines_of):
+    """The groups of several sessions with their sums and in how many they are: [KEY…, SUM…, sessions]."""
+    groups = {}
+    for lines in lines_of:
+        head = lines[0].split('\t')
+        first = head.index('allocations')
+        for cells in (line.split('\t') for line in lines[1:]):
+            row = groups.setdefault(tuple(cells[:first]), [0] * (len(SUMS) + 1))
+            for i, value in enumerate([cells[head.index(name)] for name in SUMS] + [1]):
+                row[i] += int(value)
+    return [[*keys, *sums] for keys, sums in groups.items()]
+
+
+def compare_by(comparison, database, answers):
+    units = collections.defaultdict(list)
+    for i, name in enumerate(comparison.sessions):
+        with sqlite3.connect(f'{WORK}/{name}.db') as connection:
+            program = connection.execute("SELECT value FROM meta WHERE key = 'program'").fetchone()[0]
+        connection.close()
+        units[SERVICES[i % len(SERVICES)], program].append(name)
+    for text, answer in zip(BY_TEXTS, answers, strict=True):
+        if isinstance(answer, dict):
+            common.failures.append(f'{database} --by: {text}: {answer["error"][:400]}')
+            continue
+        names, rows = answer[0], answer[1:]
+        common.check(f'{database} --by: {text}', names[:2], ['service', 'program'])
+        for unit, sessions in units.items():
+            own = [row for row in rows if tuple(row[:2]) == unit]
+            if text in dict(BY_MEASURES):
+                found = [[int(row[names.index(name)]) for name in ('value', 'sessions')] for row in own]
+                values = [int(comparison.wanted[name][text][0].split('\t')[1]) for name in sessions]
+                wanted = [[dict(BY_MEASURES)[text](values), len(sessions)]]
+            else:
+                of, then = next((of, then) for by, of, then in BY_GROUPS if by == text)
+                found = [['-' if value is None else value for value in row[2:names.index('allocations')]] +
+                         [int(row[names.index(name)]) for name in (*SUMS, 'sessions')] for row in own]
+                found = found if 'top' in text else sorted(found)
+                wanted = then(by_sums([comparison.wanted[name][of] for name in sessions]))
+            comparison.compared += 1
+            common.check(f'{database} --by {unit}: {text}', found, wanted)
+
+
 def csv_rows(text):
     """The rows of psql --csv with a word for null."""
     import csv
@@ -232,11 +292,13 @@ def main():
     sessions = make_sessions()
     texts = list(dict.fromkeys(SHIPPED + MORE + random_filters(sessions)))
     folders = [f'{WORK}/{name}' for name in sessions]
-    for name in sessions:
-        run(f'{BUILD}/bin/mprof-export', '-q', '-f', 'csv', '--tables', f'{WORK}/{name}', f'{WORK}/{name}.db')
+    for i, name in enumerate(sessions):
+        service = SERVICES[i % len(SERVICES)]
+        run(f'{BUILD}/bin/mprof-export', '-q', '-f', 'csv', '--tables', f'{WORK}/{name}', f'{WORK}/{name}.db',
+            *(['--label', f'service={service}'] if service else []))
     program('live at peak | where size > 1K and not function ~ "a|b" | join type | top 3')
     comparison = Comparison(sessions)
-    comparison.ask_engine(texts)
+    comparison.ask_engine(list(dict.fromkeys(texts + [of for _, of, _ in BY_GROUPS] + BY_TEXTS)))
     databases = os.environ.get('MPROF_TEST_DATABASES', 'duckdb postgresql' + (' clickhouse' if SOAK else '')).split()
     for database in databases:
         translated = translate(database, texts)
@@ -244,9 +306,12 @@ def main():
         before = comparison.compared
         refused = collections.Counter(re.sub(r'.*column \d+: |"[^"]*"', '', reason) for _, query, reason in translated if not query)
         queries = [query for _, query in asked]
-        answers = postgresql(folders, queries) if database == 'postgresql' else by_node(database, folders, queries)
+        queries += [run(f'{BUILD}/bin/mprof-export', '--sql', database, '--by', 'service,program', '--filter', text).stdout.decode()
+                    for text in BY_TEXTS]
+        answers = list(postgresql(folders, queries) if database == 'postgresql' else by_node(database, folders, queries))
         for (text, _), answer in zip(asked, answers):
             comparison.compare(database, text, answer)
+        compare_by(comparison, database, answers[len(asked):])
         print(f'{database}: {len(asked)} filters on {len(sessions)} sessions, {comparison.compared - before} answers compared')
         for reason, count in refused.most_common():
             print(f'  {count} refused: {reason}')

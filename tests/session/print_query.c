@@ -21,7 +21,7 @@ int main(int argc, char **argv)
     }
     for (int i = 2; i < argc; i++) {
         struct session_error error = {.message = ""};
-        char *query = session_translate(NULL, argv[i], (enum session_dialect)dialect, &error);
+        char *query = session_translate(NULL, argv[i], (enum session_dialect)dialect, NULL, &error);
         if (query)
             printf("# query\n%s", query);
         else
