@@ -98,7 +98,7 @@ static void rows_real(struct row_writer *rows, double number)
 {
     struct json *json = begin_value(rows);
     if (json)
-        json_real(json, number);
+        json_precise(json, number);
     else if (!rows->ndjson)
         fprintf(rows->out, "%.17g", number);
     end_value(rows);
