@@ -6,7 +6,7 @@ static const struct command_option options[] = {
     [EXPORT_OPTION_FORMAT] =
         {'f', "format", "NAME",
          .choices = "pprof pprof-text collapsed speedscope callgrind "
-                    "massif dhat heaptrack svg firefox chrome heapsnapshot csv ndjson",
+                    "massif dhat heaptrack svg firefox chrome heapsnapshot csv ndjson parquet",
          .help = "the format, see below", .group = "Output"},
     [EXPORT_OPTION_OUTPUT] = {'o', "output", "FILE",
                               .help = "write to FILE, which appears when it is complete (default: "
@@ -47,10 +47,11 @@ static const struct command_option options[] = {
                            .help = "for pprof-text: write made-up addresses with their names, or "
                                    "the real addresses and the mappings, for a reader that has "
                                    "the binaries (default: made-up)"},
-    [EXPORT_OPTION_TABLES] = {0, "tables", "DIR",
-                              .help = "for csv and ndjson: write all tables of the session into "
-                                      "the folder DIR, with scripts that load them into "
-                                      "PostgreSQL, DuckDB and ClickHouse"},
+    [EXPORT_OPTION_TABLES] =
+        {0, "tables", "DIR",
+         .help = "for csv, ndjson and parquet: write all tables of the session into "
+                 "the folder DIR, with scripts that load them into "
+                 "PostgreSQL, DuckDB and ClickHouse"},
     [EXPORT_OPTION_WINDOW] = {0, "window", "LENGTH", .choices = "",
                               .help = "for pprof: write a file for each such part of the run, as "
                                       "10s: what was allocated in it, and what was live at its "
@@ -89,6 +90,7 @@ const struct command_line export_command_line = {
              "  heapsnapshot  Chrome's memory panel: references between blocks, retained sizes\n"
              "  csv           rows of the filter's graph: allocations, groups or a measure\n"
              "  ndjson        the same as JSON, an object a line\n"
+             "  parquet       all tables (--tables), for DuckDB, ClickHouse and others\n"
              "  svg           a browser: a flame graph to click and search\n"
              "Exit status: 0 good, 1 bad session or output, 2 bad usage or filter.\n",
     .options = options,

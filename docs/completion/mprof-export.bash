@@ -7,7 +7,7 @@ _mprof_export()
     [ "$word" != = ] || word=
     [ "$option" != = ] || option=${COMP_WORDS[COMP_CWORD - 2]}
     case $option in
-    -f | --format) mapfile -t COMPREPLY < <(compgen -W 'pprof pprof-text collapsed speedscope callgrind massif dhat heaptrack svg firefox chrome heapsnapshot csv ndjson' -- "$word") ;;
+    -f | --format) mapfile -t COMPREPLY < <(compgen -W 'pprof pprof-text collapsed speedscope callgrind massif dhat heaptrack svg firefox chrome heapsnapshot csv ndjson parquet' -- "$word") ;;
     -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     --sql) mapfile -t COMPREPLY < <(compgen -W 'duckdb postgresql clickhouse' -- "$word") ;;
     --by) mapfile -t COMPREPLY < <(compgen -W 'service host release program' -- "$word") ;;

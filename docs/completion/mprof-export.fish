@@ -1,5 +1,5 @@
 # fish completion for mprof-export, made from the table of its options
-complete -c mprof-export -s f -l format -x -a 'pprof pprof-text collapsed speedscope callgrind massif dhat heaptrack svg firefox chrome heapsnapshot csv ndjson' -d 'the format, see below'
+complete -c mprof-export -s f -l format -x -a 'pprof pprof-text collapsed speedscope callgrind massif dhat heaptrack svg firefox chrome heapsnapshot csv ndjson parquet' -d 'the format, see below'
 complete -c mprof-export -s o -l output -r -F -d 'write to FILE, which appears when it is complete (default: standard output)'
 complete -c mprof-export -l sql -x -a 'duckdb postgresql clickhouse' -d 'instead of exporting a session, write the filter as a query for the tables of many sessions in duckdb, postgresql or clickhouse; a SESSION then only has saved filters'
 complete -c mprof-export -l by -x -a 'service host release program' -d 'with --sql: one answer for all sessions that have the same labels or keys of meta, such as service,host'
@@ -10,7 +10,7 @@ complete -c mprof-export -l base -r -F -d 'export the difference to this session
 complete -c mprof-export -l frames -x -a 'site all' -d 'which frames of a stack to export: from the call site outward, or all, with the allocators inside it (default: site)'
 complete -c mprof-export -l value -x -a 'bytes allocations live_bytes live_count at_peak_bytes at_peak_count' -d 'for collapsed and svg: which sum to export: bytes, allocations, live_bytes, live_count, at_peak_bytes or at_peak_count (default: bytes; with --at live_bytes)'
 complete -c mprof-export -l pcs -x -a 'made-up real' -d 'for pprof-text: write made-up addresses with their names, or the real addresses and the mappings, for a reader that has the binaries (default: made-up)'
-complete -c mprof-export -l tables -r -F -d 'for csv and ndjson: write all tables of the session into the folder DIR, with scripts that load them into PostgreSQL, DuckDB and ClickHouse'
+complete -c mprof-export -l tables -r -F -d 'for csv, ndjson and parquet: write all tables of the session into the folder DIR, with scripts that load them into PostgreSQL, DuckDB and ClickHouse'
 complete -c mprof-export -l window -x -d 'for pprof: write a file for each such part of the run, as 10s: what was allocated in it, and what was live at its end; FILE.pb.gz becomes FILE.0001.pb.gz and so on'
 complete -c mprof-export -l label -x -a 'service= host=' -d 'for pprof and --tables: give all samples, or the session in the table meta, this label, as service=shop, in place of the session\'s own of that key; up to 8 times'
 complete -c mprof-export -l events -x -d 'for chrome: show the lives of the N largest blocks (default: 1000)'

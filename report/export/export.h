@@ -180,6 +180,7 @@ bool export_chrome(struct export *export);
 bool export_firefox(struct export *export);
 bool export_csv(struct export *export);
 bool export_ndjson(struct export *export);
+bool export_parquet(struct export *export);
 bool export_dhat(struct export *export);
 bool export_heaptrack(struct export *export);
 bool export_massif(struct export *export);

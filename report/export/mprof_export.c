@@ -47,6 +47,7 @@ static const struct export_format formats[] = {
      .takes_base = true,
      .runs_graph = true,
      .has_no_stacks = true},
+    {.name = "parquet", .write = export_parquet, .runs_graph = true, .has_no_stacks = true},
     {.name = "svg", .write = export_svg, .takes_base = true, .takes_at = true, .takes_value = true},
 };
 
@@ -235,7 +236,9 @@ static int check_arguments(struct arguments *arguments)
     if (arguments->export.filter && format->is_whole)
         return command_line_wrong(line, "%s shows all blocks: leave out --filter", format->name);
     if (arguments->export.tables && !format->runs_graph)
-        return command_line_wrong(line, "--tables works with csv and ndjson");
+        return command_line_wrong(line, "--tables works with csv, ndjson and parquet");
+    if (!arguments->export.tables && format->write == export_parquet)
+        return command_line_wrong(line, "parquet is for whole sessions: name a folder by --tables");
     if (arguments->export.tables && (arguments->base || arguments->export.filter ||
                                      arguments->export.process || arguments->export.path))
         return command_line_wrong(line, "--tables writes the whole session into its folder: leave "

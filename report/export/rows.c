@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/export/rows.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/say.h"
+#include "report/export/parquet.h"
 #include "report/output/json.h"
 #include "report/output/names.h"
 #include "report/output/output.h"
@@ -66,6 +68,10 @@ static void end_value(struct row_writer *rows)
 /* Write the next value; the last one of a row ends the line. A text of NULL is null. */
 static void rows_text(struct row_writer *rows, const char *text)
 {
+    if (rows->parquet) {
+        parquet_put_text(rows->parquet, text);
+        return;
+    }
     struct json *json = begin_value(rows);
     if (json)
         json_text(json, text);
@@ -86,6 +92,10 @@ static void rows_number(struct row_writer *rows, uint64_t number)
 
 void rows_signed(struct row_writer *rows, int64_t number)
 {
+    if (rows->parquet) {
+        parquet_put_integer(rows->parquet, number);
+        return;
+    }
     struct json *json = begin_value(rows);
     if (json)
         json_signed(json, number);
@@ -96,6 +106,10 @@ void rows_signed(struct row_writer *rows, int64_t number)
 
 static void rows_real(struct row_writer *rows, double number)
 {
+    if (rows->parquet) {
+        parquet_put_real(rows->parquet, number);
+        return;
+    }
     struct json *json = begin_value(rows);
     if (json)
         json_precise(json, number);
@@ -348,7 +362,7 @@ static bool put_allocations(const struct export *export, struct selection *selec
 static bool put_rows(struct export *export, bool ndjson)
 {
     if (export->tables)
-        return export_tables(export, ndjson);
+        return export_tables(export, ndjson ? TABLES_NDJSON : TABLES_CSV);
     struct graph_result *result = graph_run(export->own.session, export->filter, export->error);
     if (!result)
         return false;
@@ -379,6 +393,11 @@ bool export_ndjson(struct export *export)
     return put_rows(export, true);
 }
 
+bool export_parquet(struct export *export)
+{
+    return export_tables(export, TABLES_PARQUET);
+}
+
 /* ---- all tables ---- */
 
 /*
@@ -392,8 +411,9 @@ enum { TABLE_COLUMNS_MOST = 80 };
 struct folder {
     const struct export *export;
     char session[PRINTABLE_BYTE_MAX * NAME_MAX + 1];
-    bool ndjson;
-    uint64_t id; /* the hash of what its processes did */
+    enum table_form form;
+    uint64_t id;     /* the hash of what its processes did */
+    char *partition; /* of Parquet: "service=…/day=…" */
 };
 
 struct writing {
@@ -488,19 +508,110 @@ static bool put_more_meta(struct row_writer *rows, const struct folder *folder)
     return true;
 }
 
-/* Opens a file of the folder. Returns NULL with the error set. */
-static struct output *open_file(const struct folder *folder, const char *name, const char *suffix)
+/* Writes the value of a partition: other bytes than letters and digits as %20. */
+static void put_partition_value(FILE *out, const char *text)
+{
+    if (!text || !*text) /* the name that Hive gives to NULL */
+        text = "__HIVE_DEFAULT_PARTITION__";
+    for (; *text; text++)
+        if (isalnum((unsigned char)*text) || strchr("_-.", *text))
+            fputc(*text, out);
+        else
+            fprintf(out, "%%%02X", (unsigned char)*text);
+}
+
+/* Finds the folders of Parquet: the label `service`, and the day on which the program began. */
+static bool find_partition(struct folder *folder)
 {
     const struct export *export = folder->export;
-    struct output *output = NULL;
-    char *path;
-    if (asprintf(&path, "%s/%s%s", export->tables, name, suffix) < 0) {
-        report_fail_memory(export->error, "a name");
-        return NULL;
+    const char *service = NULL, *start = session_meta(export->own.session, "start_time");
+    char day[11];
+    size_t size = 0;
+    for (size_t i = 0; i < export->label_count; i++)
+        if (strcmp(export->labels[i].key, "service") == 0)
+            service = export->labels[i].text;
+    snprintf(day, sizeof(day), "%s", start ? start : "");
+    FILE *out = open_memstream(&folder->partition, &size);
+    if (out) {
+        fputs("service=", out);
+        put_partition_value(out, service);
+        fputs("/day=", out);
+        put_partition_value(out, day);
+        fclose(out);
     }
-    output = output_open(path, export->error);
+    return folder->partition || report_fail_memory(export->error, "a name");
+}
+
+/* Returns the path of a table or a script, which the caller frees; NULL with the error set. */
+static char *path_of(const struct folder *folder, const char *name, bool table)
+{
+    static const char *const suffixes[] = {".csv", ".ndjson", ".parquet"};
+    char *path;
+    const int length = table && folder->form == TABLES_PARQUET
+                           ? asprintf(&path, "%s/%s/%s/%s.parquet", folder->export->tables, name,
+                                      folder->partition, folder->session)
+                           : asprintf(&path, "%s/%s%s", folder->export->tables, name,
+                                      table ? suffixes[folder->form] : "");
+    if (length >= 0)
+        return path;
+    report_fail_memory(folder->export->error, "a name");
+    return NULL;
+}
+
+/* Makes the folders of a file below that of --tables. */
+static bool make_folders(const struct folder *folder, char *path)
+{
+    bool good = true;
+    for (char *c = path + strlen(folder->export->tables) + 1; good && (c = strchr(c, '/')); c++) {
+        *c = '\0';
+        good =
+            mkdir(path, 0777) == 0 || errno == EEXIST ||
+            report_fail(folder->export->error, "%.300s: cannot be made: %s", path, strerror(errno));
+        *c = '/';
+    }
+    return good;
+}
+
+/* Removes the folders of a file that have nothing in them. */
+static void remove_folders(const struct folder *folder, const char *name)
+{
+    char *path = path_of(folder, name, true), *slash;
+    const size_t least = strlen(folder->export->tables);
+    while (path && (slash = strrchr(path, '/')) && (size_t)(slash - path) > least) {
+        *slash = '\0';
+        rmdir(path);
+    }
+    free(path);
+}
+
+/* Opens a file of the folder. Returns NULL with the error set. */
+static struct output *open_file(const struct folder *folder, const char *name, bool table)
+{
+    char *path = path_of(folder, name, table);
+    struct output *output =
+        path && make_folders(folder, path) ? output_open(path, folder->export->error) : NULL;
     free(path);
     return output;
+}
+
+/* Begins the rows of a table. */
+static bool begin_table(const struct folder *folder, struct writing *writing, FILE *out,
+                        const char **names)
+{
+    const struct stored_table *table = writing->table;
+    struct parquet_column columns[TABLE_COLUMNS_MOST] = {{"session", PARQUET_TEXT, true}};
+    static const enum parquet_type types[] = {PARQUET_INTEGER, PARQUET_REAL, PARQUET_TEXT};
+    for (size_t i = 0; i < table->count; i++) {
+        names[i + 1] = table->columns[i].name;
+        columns[i + 1] = (struct parquet_column){names[i + 1], types[table->columns[i].type],
+                                                 table->columns[i].required};
+    }
+    if (folder->form != TABLES_PARQUET) {
+        rows_begin(&writing->rows, out, folder->form == TABLES_NDJSON, names, table->count + 1);
+        return true;
+    }
+    writing->rows.parquet = parquet_begin(out, columns, table->count + 1);
+    return writing->rows.parquet || report_fail_memory(folder->export->error, "a table");
 }
 
 static struct output *put_table(const struct folder *folder, const struct stored_table *table)
@@ -508,15 +619,14 @@ static struct output *put_table(const struct folder *folder, const struct stored
     const struct export *export = folder->export;
     const char *names[TABLE_COLUMNS_MOST] = {"session"};
     struct writing writing = {.table = table, .session = folder->session};
-    struct output *output = open_file(folder, table->name, folder->ndjson ? ".ndjson" : ".csv");
+    struct output *output = open_file(folder, table->name, true);
     if (!output)
         return NULL;
-    for (size_t i = 0; i < table->count; i++)
-        names[i + 1] = table->columns[i].name;
-    rows_begin(&writing.rows, output_stream(output), folder->ndjson, names, table->count + 1);
-    bool good = session_stored_rows(export->own.session, table, put_row, &writing, export->error);
+    bool good = begin_table(folder, &writing, output_stream(output), names) &&
+                session_stored_rows(export->own.session, table, put_row, &writing, export->error);
     if (good && strcmp(table->name, "meta") == 0)
         writing.rows.failed |= !put_more_meta(&writing.rows, folder);
+    writing.rows.failed |= !parquet_end(writing.rows.parquet);
     if (good && writing.rows.failed)
         good = report_fail_memory(export->error, "a row");
     if (good && output_finish(output, export->error))
@@ -620,6 +730,18 @@ static void put_definition(FILE *out, const struct stored_table *table, enum dia
                 table->name, table->name);
 }
 
+/* Writes the files of a table with its types for ClickHouse, which would guess them. */
+static void put_structure(FILE *out, const struct stored_table *table)
+{
+    fprintf(out, "file('%s/*/*/*.parquet', Parquet, 'session String", table->name);
+    for (size_t i = 0; i < table->count; i++) {
+        const struct stored_column *column = &table->columns[i];
+        fprintf(out, column->required ? ", `%s` %s" : ", `%s` Nullable(%s)", column->name,
+                dialects[CLICKHOUSE].types[column->type]);
+    }
+    fputs("');\n", out);
+}
+
 /* PostgreSQL reads lines of JSON as text with one column: no line has a byte 1 or 2. */
 static void put_postgresql_json(FILE *out, const char *name)
 {
@@ -672,7 +794,7 @@ static struct output *put_script(const struct folder *folder, const struct store
                                  size_t count, enum dialect dialect)
 {
     char *name = literal_of(folder, dialect);
-    struct output *output = name ? open_file(folder, dialects[dialect].file, "") : NULL;
+    struct output *output = name ? open_file(folder, dialects[dialect].file, false) : NULL;
     if (!name)
         report_fail_memory(folder->export->error, "a name");
     FILE *out = output ? output_stream(output) : NULL;
@@ -688,11 +810,40 @@ static struct output *put_script(const struct folder *folder, const struct store
                 dialects[dialect].refuse, name, folder->id);
         for (size_t i = 0; i < count; i++) {
             fprintf(out, "DELETE FROM \"%s\" WHERE session = %s;\n", tables[i].name, name);
-            put_load(out, &tables[i], dialect, folder->ndjson);
+            put_load(out, &tables[i], dialect, folder->form == TABLES_NDJSON);
         }
         fputs(dialects[dialect].end, out);
     }
     free(name);
+    if (output && output_finish(output, folder->export->error))
+        return output;
+    output_discard(output);
+    return NULL;
+}
+
+/* Puts views of the Parquet files of all sessions in the folder. PostgreSQL reads no Parquet. */
+static struct output *put_views(const struct folder *folder, const struct stored_table *tables,
+                                size_t count, enum dialect dialect)
+{
+    const bool duckdb = dialect == DUCKDB;
+    struct output *output =
+        open_file(folder, duckdb ? "views.duckdb.sql" : "views.clickhouse.sql", false);
+    FILE *out = output ? output_stream(output) : NULL;
+    if (output)
+        fprintf(out, "-- Makes views of the tables of all sessions in this folder. %s\n",
+                duckdb ? "In this folder:\n-- duckdb -init views.duckdb.sql"
+                       : "The folder is the user_files_path\n-- of the server, or the present one "
+                         "of clickhouse-local");
+    for (size_t i = 0; output && i < count; i++) {
+        fprintf(out, "CREATE OR REPLACE VIEW \"%s\" AS SELECT * FROM ", tables[i].name);
+        if (duckdb)
+            fprintf(out,
+                    "read_parquet('%s/*/*/*.parquet', hive_partitioning = true, "
+                    "hive_types_autocast = false, union_by_name = true);\n",
+                    tables[i].name);
+        else
+            put_structure(out, &tables[i]);
+    }
     if (output && output_finish(output, folder->export->error))
         return output;
     output_discard(output);
@@ -709,20 +860,27 @@ static bool put_files(const struct folder *folder, const struct stored_table *ta
     bool good = files || report_fail_memory(error, "the files");
     for (size_t i = 0; good && i < count; i++)
         good = (files[i] = put_table(folder, &tables[i])) != NULL;
-    for (size_t i = 0; good && i < DIALECTS; i++)
-        good = (files[count + i] = put_script(folder, tables, count, (enum dialect)i)) != NULL;
+    for (size_t i = 0; good && i < DIALECTS; i++) {
+        if (folder->form == TABLES_PARQUET && i == POSTGRESQL)
+            continue;
+        files[count + i] = (folder->form == TABLES_PARQUET ? put_views : put_script)(
+            folder, tables, count, (enum dialect)i);
+        good = files[count + i] != NULL;
+    }
     for (size_t i = 0; files && i < count + DIALECTS; i++)
-        if (good)
+        if (good && files[i])
             good = output_close(files[i], error);
         else
             output_discard(files[i]);
+    for (size_t i = 0; !good && folder->form == TABLES_PARQUET && i < count; i++)
+        remove_folders(folder, tables[i].name);
     free(files);
     return good;
 }
 
-bool export_tables(const struct export *export, bool ndjson)
+bool export_tables(const struct export *export, enum table_form form)
 {
-    struct folder folder = {.export = export, .ndjson = ndjson};
+    struct folder folder = {.export = export, .form = form};
     struct stored_table *tables = NULL;
     size_t count = 0;
     name_session(&folder);
@@ -730,10 +888,12 @@ bool export_tables(const struct export *export, bool ndjson)
     bool good = made || errno == EEXIST ||
                 report_fail(export->error, "%.300s: cannot be made: %s; name another folder",
                             export->tables, strerror(errno));
-    good = good && session_stored_tables(export->own.session, &tables, &count, export->error) &&
+    good = good && find_partition(&folder) &&
+           session_stored_tables(export->own.session, &tables, &count, export->error) &&
            identify(&folder, tables, count) && put_files(&folder, tables, count);
     if (made && !good)
         rmdir(export->tables);
     session_stored_tables_free(tables, count);
+    free(folder.partition);
     return good;
 }

@@ -21,6 +21,7 @@
  */
 
 struct json;
+struct parquet;
 
 /* The next value belongs to column `next`. */
 struct row_writer {
@@ -28,7 +29,8 @@ struct row_writer {
     const char *const *names;
     size_t count, next;
     bool ndjson, failed;
-    struct json *json; /* of the present line */
+    struct json *json;       /* of the present line */
+    struct parquet *parquet; /* NULL: lines are written */
 };
 
 /* Begins a table. `names` must live until its end. */
@@ -56,6 +58,12 @@ bool rows_put_difference(struct export *export, const struct graph_result *own, 
 
 /* All tables of a session as files that other databases load. */
 
-/* Writes TABLE.csv or TABLE.ndjson for each table into the folder of --tables, which is made if it
- * does not exist, and the scripts that load them. Returns false with the error set. */
-bool export_tables(const struct export *export, bool ndjson);
+enum table_form { TABLES_CSV, TABLES_NDJSON, TABLES_PARQUET };
+
+/*
+ * Writes all tables into the folder of --tables, which is made if it does not exist, and scripts
+ * for databases. CSV and NDJSON: TABLE.csv or TABLE.ndjson, and the scripts load them. Parquet:
+ * TABLE/service=…/day=…/SESSION.parquet, beside those of other sessions, and the scripts make views
+ * of them. Returns false with the error set.
+ */
+bool export_tables(const struct export *export, enum table_form form);

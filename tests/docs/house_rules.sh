@@ -64,7 +64,7 @@ only() {
 only curses 'n?curses|ncursesw/|term\.h' '^tui/screen/terminal_curses\.c$'
 only libdw 'elfutils/|dwarf\.h|libelf|gelf' '^ingest/(symbols|types)/'
 only Zydis 'Zydis/' '^ingest/types/flow/decode\.c$'
-only zstd 'zstd' '^(schemas/pack/trace_packed|ingest/trace/import)\.c$'
+only zstd 'zstd' '^(schemas/pack/trace_packed|ingest/trace/import|report/export/parquet)\.c$'
 only yajl 'yajl' '^report/output/json\.c$'
 only zlib 'zlib\.h' '^(ingest|report/export/pprof\.c$)'
 only sqlite3 'sqlite3' '^(ingest/write|session/store|session/sqlite)/'

@@ -62,7 +62,7 @@ says 1 'is a directory' mprof-export -f csv -o "$work" "$session"
 echo nothing >"$work/text.db"
 says 1 'text.db' mprof-export -f csv "$work/text.db"
 says 2 'no format' mprof-export "$session"
-says 2 '--format needs one of pprof pprof-text .* csv ndjson, not "jpeg"' mprof-export -f jpeg "$session"
+says 2 '--format needs one of pprof pprof-text .* csv ndjson parquet, not "jpeg"' mprof-export -f jpeg "$session"
 says 2 'no session' mprof-export -f csv
 says 2 'more than one session' mprof-export -f csv "$session" "$session"
 says 2 'has no differences' mprof-export -f massif --base "$session" "$session"
@@ -70,7 +70,7 @@ says 2 'shows the whole run' mprof-export -f heaptrack --at peak "$session"
 says 2 '^mprof-export: --at, column 1: ' mprof-export -f pprof --at yesterday "$session"
 says 2 'leave out --base' mprof-export -f csv --tables "$work/tables" --filter all "$session"
 says 2 'works with pprof and --tables' mprof-export -f csv --label a=b "$session"
-says 2 'csv and ndjson' mprof-export -f svg --tables "$work/tables" "$session"
+says 2 'csv, ndjson and parquet' mprof-export -f svg --tables "$work/tables" "$session"
 says 2 'needs site or all' mprof-export -f svg --frames some "$session"
 says 2 'as live_bytes' mprof-export -f svg --value weight "$session"
 says 2 'needs a number' mprof-export -f chrome --events many "$session"
@@ -99,6 +99,9 @@ mprof-export -f csv --tables "$work/before" "$session" && cp -r "$work/before" "
 for folder in new after; do
     says 1 'File too large' cramped -f csv --tables "$work/$folder" "$session"
 done
+says 1 'File too large' cramped -f parquet --tables "$work/lake" "$session"
+[ ! -e "$work/lake" ] || { echo "parquet: folders were left"; failed=1; }
+says 2 'name a folder by --tables' mprof-export -f parquet "$session"
 [ ! -e "$work/new" ] && diff -r "$work/before" "$work/after" || { echo "tables: some files were left"; failed=1; }
 says 2 'nobody' mprof-export -f csv --process nobody "$session"
 left=$(find "$work" -name '*.part.*')
