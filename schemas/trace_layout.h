@@ -370,7 +370,8 @@ enum trace_resident_reason {
 enum trace_resident_flag {
     TRACE_RESIDENT_DELTA = 1,      /* the runs change those of the moment before */
     TRACE_RESIDENT_INDISTINCT = 2, /* zero pages and huge pages look like others */
-    TRACE_RESIDENT_FLAGS_KNOWN = 3,
+    TRACE_RESIDENT_SHARES = 4,     /* pages of TRACE_PAGE_SHARED are told apart */
+    TRACE_RESIDENT_FLAGS_KNOWN = 7,
 };
 
 /* A run of pages is two varints: the pages before it, and its pages times 8 plus one of these. */
@@ -379,7 +380,8 @@ enum trace_page_class {
     TRACE_PAGE_HUGE = 1, /* present, in a transparent huge page */
     TRACE_PAGE_ZERO = 2, /* the kernel's page of zeros, which is not in the resident set */
     TRACE_PAGE_SWAPPED = 3,
-    TRACE_PAGE_NONE = 4, /* in deltas: neither present nor swapped any more */
+    TRACE_PAGE_NONE = 4,   /* in deltas: neither present nor swapped any more */
+    TRACE_PAGE_SHARED = 5, /* present, private memory that another process has, too */
     TRACE_PAGE_CLASSES
 };
 

@@ -27,6 +27,7 @@ enum session_residency_class {
     RESIDENCY_ARENAS,
     RESIDENCY_OTHER_ANONYMOUS,
     RESIDENCY_RECORDER,
+    RESIDENCY_INHERITED,
     RESIDENCY_UNATTRIBUTED,
     RESIDENCY_IN_RSS, /* the number of those before; the others lie beside RSS */
     RESIDENCY_LIVE_UNTOUCHED = RESIDENCY_IN_RSS,

@@ -623,8 +623,8 @@ static bool make_ledger(struct replay *replay)
         residency_leave_out(residency);
         return true;
     }
-    residency->late = replay->forked ? "heap: free, or inherited from the parent"
-                      : replay->before_known || replay->paused_before
+    residency->forked = replay->forked;
+    residency->late = replay->before_known || replay->paused_before
                           ? "heap: free, or in use before the recording"
                           : NULL;
     for (size_t k = 0; k < replay->arena_count; k++)

@@ -9,9 +9,9 @@
 const char *residency_class_name(enum residency_class class)
 {
     static const char *const names[RESIDENCY_CLASSES] = {
-        "live_resident",  "headers",      "holes_resident",  "free_pages", "stacks",
-        "files",          "arenas",       "other_anonymous", "recorder",   "unattributed",
-        "live_untouched", "live_swapped", "zero_page",       "hugetlb"};
+        "live_resident", "headers",        "holes_resident",  "free_pages", "stacks",
+        "files",         "arenas",         "other_anonymous", "recorder",   "inherited",
+        "unattributed",  "live_untouched", "live_swapped",    "zero_page",  "hugetlb"};
     return names[class];
 }
 
@@ -71,6 +71,7 @@ void residency_free(struct residency *residency)
     index_map_free(&residency->owner_by_hash);
     free(residency->stack_owners);
     residency_forget_blocks(residency);
+    free(residency->inherited);
     free(residency->heaps);
     index_map_free(&residency->heap_by_hash);
     free(residency->moments);

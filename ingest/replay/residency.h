@@ -32,6 +32,7 @@ enum residency_class {
     RESIDENCY_ARENAS,
     RESIDENCY_OTHER_ANONYMOUS,
     RESIDENCY_RECORDER,
+    RESIDENCY_INHERITED,
     RESIDENCY_UNATTRIBUTED,
     RESIDENCY_IN_RSS, /* those before are in RSS */
     RESIDENCY_LIVE_UNTOUCHED = RESIDENCY_IN_RSS,
@@ -135,9 +136,12 @@ struct residency {
     const struct trace_scan *scan;
     residency_mapper *mapper; /* with its context; NULL: there is none */
     const void *mapper_context;
-    enum heap_allocator library; /* that the process has */
-    const char *late;            /* blocks that the heap may have and nobody knows; NULL: none */
-    struct resident_runs runs;   /* of the last whole moment */
+    enum heap_allocator library;   /* that the process has */
+    const char *late;              /* blocks that the heap may have and nobody knows; NULL: none */
+    bool forked;                   /* the parent's blocks and nobody else's are not known */
+    struct number_pair *inherited; /* start and end of what a forked process had mapped at first */
+    size_t inherited_count;
+    struct resident_runs runs;        /* of the last whole moment */
     struct resident_runs runs_before; /* of the last ledger */
     uint64_t number;                  /* of that moment */
     uint64_t break_start, break_size; /* of the program break, with room to grow; 0: none */

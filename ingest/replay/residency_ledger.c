@@ -28,10 +28,11 @@ struct ledger {
     struct special *own, *stacks; /* by address; they do not overlap */
     size_t own_count, stack_count;
     uint64_t bytes[RESIDENCY_CLASSES];
-    uint64_t holes;   /* intervals */
-    uint64_t known;   /* bytes of holes whose last owner is known */
-    bool memory;      /* false: it is exhausted */
-    char mapping[40]; /* name of one without a name: where it lies */
+    bool huge, shared; /* the pages at hand */
+    uint64_t holes;    /* intervals */
+    uint64_t known;    /* bytes of holes whose last owner is known */
+    bool memory;       /* false: it is exhausted */
+    char mapping[40];  /* name of one without a name: where it lies */
 };
 
 /* ---- blocks ----------------------------------------------------------------------------- */
@@ -258,18 +259,35 @@ static void note_last(void *context, uint32_t owner, uint64_t bytes)
     ledger->known += bytes;
 }
 
-/* Counts free memory of the allocator, on pages with blocks or without. */
-static void add_hole(struct ledger *ledger, uint64_t start, uint64_t end, bool whole)
+#define SHARED_PAGES "shared with the parent, or another process"
+
+/* Returns true if the address was mapped at the first moment of a forked process. */
+static bool is_inherited(const struct residency *residency, uint64_t address)
 {
+    size_t at = 0;
+    ARRAY_BISECT(at, residency->inherited_count, residency->inherited[middle].value <= address)
+    return at < residency->inherited_count && residency->inherited[at].key <= address;
+}
+
+/* Counts free memory of the allocator, on pages with blocks or without. Returns the bytes that are
+ * known to be free. */
+static uint64_t add_hole(struct ledger *ledger, uint64_t start, uint64_t end, bool whole)
+{
+    const struct residency *residency = ledger->residency;
     if (end <= start)
-        return;
-    if (ledger->residency->late) {
-        add_row(ledger, RESIDENCY_UNATTRIBUTED, ledger->residency->late, end - start);
-        return;
+        return 0;
+    if (residency->late || is_inherited(residency, start)) {
+        add_row(ledger, residency->late ? RESIDENCY_UNATTRIBUTED : RESIDENCY_INHERITED,
+                residency->late  ? residency->late
+                : ledger->shared ? SHARED_PAGES
+                                 : "heap: blocks of the parent, or free",
+                end - start);
+        return 0;
     }
     ledger->bytes[whole ? RESIDENCY_FREE_PAGES : RESIDENCY_HOLES_RESIDENT] += end - start;
     ledger->holes += !whole;
     last_owners_ask(&ledger->residency->last, start, end, note_last, ledger);
+    return end - start;
 }
 
 /* Returns the module that has the address, with what lies behind its file, or NULL. */
@@ -367,9 +385,14 @@ static void add_empty(struct ledger *ledger, uint64_t start, uint64_t end, size_
     while (start < end) {
         const char *detail;
         uint64_t to = end;
-        const enum residency_class class = class_of(ledger, start, index, &to, &detail);
+        enum residency_class class = class_of(ledger, start, index, &to, &detail);
         if (to <= start)
             to = end;
+        if (ledger->shared && class == RESIDENCY_OTHER_ANONYMOUS &&
+            is_inherited(ledger->residency, start)) {
+            class = RESIDENCY_INHERITED;
+            detail = SHARED_PAGES;
+        }
         if (class == RESIDENCY_FREE_PAGES)
             add_hole(ledger, start, to, true);
         else
@@ -387,7 +410,7 @@ static uint64_t overlap(uint64_t one_start, uint64_t one_end, uint64_t start, ui
 
 /* Counts the part of a chunk on present pages. */
 static void add_chunk(struct ledger *ledger, struct resident_chunk *chunk, uint64_t start,
-                      uint64_t end, bool huge)
+                      uint64_t end)
 {
     const uint64_t whole = overlap(chunk->low, chunk->high, start, end);
     const uint64_t asked = overlap(chunk->address, chunk->end, start, end);
@@ -397,7 +420,7 @@ static void add_chunk(struct ledger *ledger, struct resident_chunk *chunk, uint6
     owner->headers += whole - payload;
     ledger->bytes[RESIDENCY_LIVE_RESIDENT] += payload;
     ledger->bytes[RESIDENCY_HEADERS] += whole - payload;
-    if (huge)
+    if (ledger->huge)
         ledger->moment->live_huge += payload;
     chunk->seen = chunk->seen || payload > 0;
 }
@@ -406,7 +429,7 @@ static void add_chunk(struct ledger *ledger, struct resident_chunk *chunk, uint6
 enum { SHORTEST_CHUNK = 32 };
 
 /* Counts one present page in which chunks begin or end. */
-static void add_mixed(struct ledger *ledger, uint64_t page, bool huge)
+static void add_mixed(struct ledger *ledger, uint64_t page)
 {
     const uint64_t end = page + RESIDENT_PAGE;
     uint64_t at = page, free_bytes = 0;
@@ -420,17 +443,14 @@ static void add_mixed(struct ledger *ledger, uint64_t page, bool huge)
             continue;
         if (low > at && low - at < SHORTEST_CHUNK && at > page)
             ledger->bytes[RESIDENCY_HEADERS] += low - at;
-        else if (low > at) {
-            add_hole(ledger, at, low, false);
-            free_bytes += low - at;
-        }
-        add_chunk(ledger, chunk, low, high, huge);
+        else if (low > at)
+            free_bytes += add_hole(ledger, at, low, false);
+        add_chunk(ledger, chunk, low, high);
         at = high;
     }
-    add_hole(ledger, at, end, false);
-    free_bytes += end - at;
+    free_bytes += add_hole(ledger, at, end, false);
     const struct resident_chunk *chunks = chunk_at(ledger, 0);
-    if (!chunks || free_bytes == 0 || ledger->residency->late)
+    if (!chunks || free_bytes == 0)
         return;
     owners[chunks[0].owner].pinned_pages++;
     /* The first one gets what is left of the shares. */
@@ -438,8 +458,7 @@ static void add_mixed(struct ledger *ledger, uint64_t page, bool huge)
         owners[chunks[i].owner].pinned += free_bytes / count + (i == 0 ? free_bytes % count : 0);
 }
 
-static void add_present(struct ledger *ledger, uint64_t start, uint64_t end, size_t index,
-                        bool huge)
+static void add_present(struct ledger *ledger, uint64_t start, uint64_t end, size_t index)
 {
     for (uint64_t at = start; at < end;) {
         struct resident_chunk *chunk = chunk_from(ledger, at);
@@ -451,10 +470,10 @@ static void add_present(struct ledger *ledger, uint64_t start, uint64_t end, siz
         } else if (chunk->low <= at && chunk->high >= at + RESIDENT_PAGE) {
             if (chunk->high < end)
                 to = chunk->high - chunk->high % RESIDENT_PAGE;
-            add_chunk(ledger, chunk, at, to, huge);
+            add_chunk(ledger, chunk, at, to);
         } else {
             to = at + RESIDENT_PAGE;
-            add_mixed(ledger, at, huge);
+            add_mixed(ledger, at);
         }
         at = to;
     }
@@ -490,9 +509,11 @@ static void add_part(struct ledger *ledger, uint64_t start, uint64_t end, uint32
         add_row(ledger, RESIDENCY_HUGETLB, ledger->residency->mappings[index].name, bytes);
     else {
         moment->present += bytes;
-        if (kind == TRACE_PAGE_HUGE)
+        ledger->huge = kind == TRACE_PAGE_HUGE;
+        ledger->shared = kind == TRACE_PAGE_SHARED;
+        if (ledger->huge)
             moment->huge += bytes;
-        add_present(ledger, start, end, index, kind == TRACE_PAGE_HUGE);
+        add_present(ledger, start, end, index);
     }
 }
 
@@ -645,7 +666,8 @@ static bool code_runs(const struct residency *residency, struct residency_moment
         const bool hugetlb = mapping < residency->mapping_count &&
                              residency->mappings[mapping].start <= run->page * RESIDENT_PAGE &&
                              (residency->mappings[mapping].flags & TRACE_MAPPING_HUGETLB);
-        if (!code_run(moment, &at, run->page, run->count, hugetlb ? RUN_HUGETLB : run->kind))
+        const uint32_t kind = run->kind == TRACE_PAGE_SHARED ? TRACE_PAGE_PRESENT : run->kind;
+        if (!code_run(moment, &at, run->page, run->count, hugetlb ? RUN_HUGETLB : kind))
             return false;
     }
     return true;
@@ -780,6 +802,24 @@ static bool forget_gone(struct residency *residency)
     return true;
 }
 
+/* Notes what is mapped at the first moment of a forked process. The kernel makes a mapping of its
+ * own of what the program break grew since the fork. */
+static bool note_inherited(struct residency *residency)
+{
+    if (!residency->forked || residency->inherited)
+        return true;
+    residency->inherited = calloc(residency->mapping_count + 1, sizeof(*residency->inherited));
+    for (size_t i = 0; residency->inherited && i < residency->mapping_count; i++) {
+        const struct resident_mapping *mapping = &residency->mappings[i];
+        if (i > 0 && strcmp(mapping->name, "[heap]") == 0 &&
+            strcmp(mapping[-1].name, "[heap]") == 0)
+            continue;
+        residency->inherited[residency->inherited_count++] =
+            (struct number_pair){mapping->start, mapping->end};
+    }
+    return residency->inherited != NULL;
+}
+
 static bool keep_moment(struct residency *residency)
 {
     if (!array_grow(&residency->moments, &residency->moment_capacity, residency->moment_count + 1,
@@ -804,8 +844,8 @@ bool residency_ledger(struct residency *residency, const struct live_table *heap
     if (!good)
         return true;
     struct ledger ledger = {.residency = residency, .moment = &residency->next, .memory = true};
-    if (read_blocks(residency, heap) && last_owners_settle(&residency->last) &&
-        find_specials(&ledger, now)) {
+    if (note_inherited(residency) && read_blocks(residency, heap) &&
+        last_owners_settle(&residency->last) && find_specials(&ledger, now)) {
         add_by_rules(&ledger);
         for (size_t i = 1; i < residency->owner_count; i++) {
             const struct residency_sum *sum = &residency->owners[i];

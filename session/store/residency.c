@@ -29,6 +29,7 @@ static const struct {
     [RESIDENCY_ARENAS] = {"arenas", "arenas of the program"},
     [RESIDENCY_OTHER_ANONYMOUS] = {"other_anonymous", "other anonymous"},
     [RESIDENCY_RECORDER] = {"recorder", "the recorder"},
+    [RESIDENCY_INHERITED] = {"inherited", "inherited by a fork"},
     [RESIDENCY_UNATTRIBUTED] = {"unattributed", "unattributed"},
     [RESIDENCY_LIVE_UNTOUCHED] = {"live_untouched", "live, never touched"},
     [RESIDENCY_LIVE_SWAPPED] = {"live_swapped", "live, swapped out"},

@@ -191,7 +191,7 @@ def suppressed(path, db, leaked):
 
 def rss(path, db):
     """The ledger of each reading: whole, equal to the views of SQL, by all ways to group."""
-    classes = 'live_resident headers holes_resident free_pages stacks files arenas other_anonymous recorder unattributed'.split()
+    classes = 'live_resident headers holes_resident free_pages stacks files arenas other_anonymous recorder inherited unattributed'.split()
     names = ('live_bytes', 'live_count', 'resident', 'untouched', 'swapped', 'headers', 'pinned', 'pinned_pages', 'last_owned')
     readings = db.execute('SELECT id, ns, present, reason FROM residency ORDER BY process_id, ns, id').fetchall()
     if not readings:
