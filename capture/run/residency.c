@@ -271,22 +271,32 @@ static int scan_all(struct run_residency *residency)
 
 #define PAGEMAP_PRESENT (UINT64_C(1) << 63)
 #define PAGEMAP_SWAPPED (UINT64_C(1) << 62)
+#define PAGEMAP_FILE (UINT64_C(1) << 61)
+#define PAGEMAP_EXCLUSIVE (UINT64_C(1) << 56)
+
+enum { ENTRIES = 16384 };
+static uint64_t entries[ENTRIES];
+
+/* Reads the entries of pages from `page` on, up to `end` or as many as there is room for. Returns
+ * their number, 0: none can be read. */
+static size_t read_entries(const struct run_residency *residency, uint64_t page, uint64_t end)
+{
+    const size_t wanted = end - page < ENTRIES ? (size_t)(end - page) : (size_t)ENTRIES;
+    const ssize_t got = pread(residency->pagemap, entries, wanted * sizeof(*entries),
+                              (off_t)(page * sizeof(*entries)));
+    return got <= 0 ? 0 : (size_t)got / sizeof(*entries);
+}
 
 /* Reads the pages of all mappings, eight bytes a page. */
 static int read_all(struct run_residency *residency)
 {
-    enum { ENTRIES = 16384 };
-    static uint64_t entries[ENTRIES];
     for (size_t i = 0; i < residency->maps.count; i++) {
         const struct mapping *mapping = &residency->maps.mappings[i];
         const uint64_t end = mapping->end >> PAGE_SHIFT;
         for (uint64_t page = mapping->start >> PAGE_SHIFT; page < end && !is_of_kernel(mapping);) {
-            const size_t wanted = end - page < ENTRIES ? (size_t)(end - page) : (size_t)ENTRIES;
-            const ssize_t got = pread(residency->pagemap, entries, wanted * sizeof(*entries),
-                                      (off_t)(page * sizeof(*entries)));
-            if (got <= 0)
+            const size_t count = read_entries(residency, page, end);
+            if (count == 0)
                 break;
-            const size_t count = (size_t)got / sizeof(*entries);
             for (size_t k = 0; k < count; k++)
                 if (entries[k] & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED) &&
                     !add_pages(&residency->pages, page + k, 1,
@@ -317,6 +327,52 @@ static int read_pages(struct run_residency *residency)
         residency->pages.count = 0;
     }
     return read_all(residency);
+}
+
+#define PAGEMAP_KNOWN (PAGEMAP_PRESENT | PAGEMAP_FILE | PAGEMAP_EXCLUSIVE)
+
+/* Tells the present pages apart that are private memory of another process, too. */
+static int find_shared(struct run_residency *residency)
+{
+    struct page_list list = {0};
+    bool good = true;
+    for (size_t i = 0; good && i < residency->pages.count; i++) {
+        const struct run_of_pages *run = &residency->pages.runs[i];
+        uint64_t page = run->page;
+        const uint64_t end = run->page + run->count;
+        while (good && page < end && run->kind == TRACE_PAGE_PRESENT) {
+            const size_t count = read_entries(residency, page, end);
+            if (count == 0)
+                break;
+            for (size_t k = 0; good && k < count; k++)
+                good =
+                    add_pages(&list, page + k, 1,
+                              (entries[k] & PAGEMAP_KNOWN) == PAGEMAP_PRESENT ? TRACE_PAGE_SHARED
+                                                                              : TRACE_PAGE_PRESENT);
+            page += count;
+        }
+        good = good && (page == end || add_pages(&list, page, end - page, run->kind));
+    }
+    free(residency->pages.runs);
+    residency->pages = list;
+    return good ? 0 : ENOMEM;
+}
+
+/* Makes the shared pages pages like others. */
+static void forget_shared(struct page_list *list)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        struct run_of_pages run = list->runs[i];
+        struct run_of_pages *last = kept ? &list->runs[kept - 1] : NULL;
+        if (run.kind == TRACE_PAGE_SHARED)
+            run.kind = TRACE_PAGE_PRESENT;
+        if (last && last->kind == run.kind && last->page + last->count == run.page)
+            last->count += run.count;
+        else
+            list->runs[kept++] = run;
+    }
+    list->count = kept;
 }
 
 /* ---- coding ----------------------------------------------------------------------------- */
@@ -425,8 +481,9 @@ static uint64_t join_runs(struct page_list *list, uint64_t gap, size_t wanted)
 }
 
 /* Codes the pages. *delta is set if only the changes were coded, *coarse to the pages that were
- * added because the runs were too many. */
-static bool code_pages(struct run_residency *residency, bool *delta, uint64_t *coarse)
+ * added because the runs were too many; *shares is cleared if they were too many to tell shared
+ * pages apart. */
+static bool code_pages(struct run_residency *residency, bool *delta, bool *shares, uint64_t *coarse)
 {
     enum { DELTAS_MOST = 15, JOIN_MOST = 30 };
     *coarse = 0;
@@ -438,6 +495,12 @@ static bool code_pages(struct run_residency *residency, bool *delta, uint64_t *c
     *delta = false;
     if (!code_full(residency))
         return false;
+    if (*shares && residency->coded_length > TRACE_PAGES_MAX) {
+        *shares = false;
+        forget_shared(&residency->pages);
+        if (!code_full(residency))
+            return false;
+    }
     for (unsigned shift = 1; residency->coded_length > TRACE_PAGES_MAX && shift < JOIN_MOST;
          shift++) {
         /* Each run has two bytes at least. */
@@ -592,7 +655,7 @@ struct moment {
     uint64_t rss_before, rss_after, coarse;
     uint64_t pss, lazy_free, cgroup, limit; /* plus 1; 0: not known */
     enum trace_resident_reason reason;
-    bool delta;
+    bool delta, shares;
 };
 
 static void read_cgroup(const struct run_residency *residency, struct moment *moment)
@@ -608,17 +671,22 @@ static void read_cgroup(const struct run_residency *residency, struct moment *mo
     moment->limit = cgroup_number(group + 3, "memory.max");
 }
 
+/* Returns the bytes of a line of the kernel's sum, plus 1. 0: it has no such line. */
+static uint64_t rollup_bytes(const char *text, const char *line)
+{
+    const char *found = strstr(text, line);
+    return found ? strtoull(found + strlen(line), NULL, 10) * 1024 + 1 : 0;
+}
+
 /* Reads what only the kernel's sum over all mappings tells. */
 static void read_rollup(const struct run_residency *residency, struct moment *moment)
 {
     char text[2048];
     if (process_read(residency->process, "smaps_rollup", text, sizeof(text)) == 0)
         return;
-    const char *pss = strstr(text, "\nPss:"), *lazy = strstr(text, "\nLazyFree:");
-    if (pss)
-        moment->pss = strtoull(pss + 5, NULL, 10) * 1024 + 1;
-    if (lazy)
-        moment->lazy_free = strtoull(lazy + 10, NULL, 10) * 1024 + 1;
+    moment->pss = rollup_bytes(text, "\nPss:");
+    moment->lazy_free = rollup_bytes(text, "\nLazyFree:");
+    moment->shares = rollup_bytes(text, "\nPss_Anon:") < rollup_bytes(text, "\nAnonymous:");
 }
 
 static bool put_moment(struct run_residency *residency, const struct moment *moment)
@@ -633,7 +701,8 @@ static bool put_moment(struct run_residency *residency, const struct moment *mom
         moment->after - moment->middle,
         moment->reason,
         (moment->delta ? TRACE_RESIDENT_DELTA : 0u) |
-            (residency->by_file ? TRACE_RESIDENT_INDISTINCT : 0u),
+            (residency->by_file ? TRACE_RESIDENT_INDISTINCT : 0u) |
+            (moment->shares ? TRACE_RESIDENT_SHARES : 0u),
         moment->rss_before,
         moment->rss_after,
         residency->coded_length,
@@ -693,7 +762,10 @@ static bool take_moment(struct run_residency *residency, enum trace_resident_rea
     if (reason == TRACE_RESIDENT_MARK || reason == TRACE_RESIDENT_SNAPSHOT ||
         reason == TRACE_RESIDENT_END)
         read_rollup(residency, &moment);
-    if (!code_pages(residency, &moment.delta, &moment.coarse) || !put_moment(residency, &moment))
+    if (moment.shares && find_shared(residency) != 0)
+        return false;
+    if (!code_pages(residency, &moment.delta, &moment.shares, &moment.coarse) ||
+        !put_moment(residency, &moment))
         return false;
     keep_moment(residency, moment.delta);
     residency->last = moment.rss_after;

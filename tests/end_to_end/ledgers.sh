@@ -17,7 +17,7 @@ adds_up() {
                         AND max(rss_before, rss_after) + present / 500 + $(nproc) * 262144")" -eq 0 "$1: moments off the kernel's counter"
     is "$(ask "$1" "SELECT count(*) FROM residency r WHERE reason = 'end' AND present < 100 *
         (SELECT ifnull(sum(bytes), 0) FROM residency_class c WHERE c.residency_id = r.id AND
-         (detail = 'in no known mapping' OR (class = 'other_anonymous' AND detail = '')))")" -eq 0 "$1: moments with more than 1 % of no name"
+         (class = 'unattributed' OR (class = 'other_anonymous' AND detail = '')))")" -eq 0 "$1: moments with more than 1 % of no name"
 }
 record() { # NAME COMMAND…
     mprof-run --quiet --residency=100ms -o "$1.bin" -- "${@:2}" >"$1.out" 2>&1 || fail "$1: $(cat "$1.out")"
@@ -49,6 +49,65 @@ gcc -O1 -o chunks chunks.c || exit 1
 record chunks ./chunks
 is "$(ask chunks.db "SELECT sum(bytes) * 100 / max(r.present) FROM residency r JOIN residency_class ON residency_id = r.id
     WHERE reason = 'end' AND class = 'live_resident'")" -ge 90 "chunks: per cent live"
+
+# A child writes to half of its parent's heap, which it shares until then, and prints what the kernel shares and
+# what not. Its own heap lies behind: 10,000,000 bytes are live, and as many free.
+cat >forks.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+enum { BLOCKS = 40000, SIZE = 1008, OWN = 1000, OWN_SIZE = 20000 };
+static char *blocks[BLOCKS], *own[OWN], buffer[1 << 16];
+int main(void)
+{
+    char line[256], *heap = NULL;
+    unsigned long shared = 0, private = 0, kib;
+    int status = 0;
+    for (int i = 0; i < BLOCKS; i++)
+        memset(blocks[i] = malloc(SIZE), 1, SIZE);
+    const pid_t child = fork();
+    if (child > 0)
+        return waitpid(child, &status, 0) < 0 || status != 0;
+    free(malloc(10)); /* the trace of the child begins */
+    for (int i = 0; i < BLOCKS / 2; i++)
+        blocks[i][0] = 2;
+    FILE *smaps = fopen("/proc/self/smaps", "r");
+    if (!smaps)
+        return 1;
+    setvbuf(smaps, buffer, _IOFBF, sizeof(buffer));
+    while (fgets(line, sizeof(line), smaps)) {
+        heap = strstr(line, "[heap]") ? line : strncmp(line, "VmFlags", 7) == 0 ? NULL : heap;
+        if (heap && sscanf(line, "Shared_Dirty: %lu", &kib) == 1)
+            shared += kib;
+        if (heap && sscanf(line, "Private_Dirty: %lu", &kib) == 1)
+            private += kib;
+    }
+    printf("%lu %lu\n", shared << 10, private << 10);
+    fflush(stdout);
+    for (int i = 0; i < OWN; i++)
+        memset(own[i] = malloc(OWN_SIZE), 1, OWN_SIZE);
+    for (int i = 0; i < OWN; i += 2)
+        free(own[i]);
+    usleep(300000);
+    return 0;
+}
+C
+gcc -O1 -fno-builtin -o forks forks.c || exit 1
+mprof-run --quiet --residency=100ms -o forks.bin ./forks >forks.out || fail "forks: $(cat forks.out)"
+mprof-ingest --quiet --process=all -o forks.db forks.bin && adds_up forks.db
+read -r shared private <forks.out
+# near CLASS DETAIL BYTES
+near() {
+    bytes=$(ask forks.db "SELECT ifnull(sum(bytes), 0) FROM residency_class WHERE class IN ($1) AND detail LIKE '$2'
+        AND residency_id = (SELECT max(id) FROM residency WHERE process_id = 2 AND reason = 'end')")
+    is "$((bytes > $3 ? bytes - $3 : $3 - bytes))" -le $(($3 / 100 + 65536)) "forks: $1 $2: $bytes, not $3 bytes"
+}
+near "'inherited'" "shared %" "$shared"
+near "'inherited'" "heap: %" "$private"
+near "'live_resident'" % 10000000
+near "'holes_resident', 'free_pages'" % 10000000
 
 record python python3 -c 'rows = [{"number": i, "text": str(i) * 5} for i in range(30000)]; import time; time.sleep(0.2)'
 is "$(ask python.db "SELECT sum(bytes) > 0 FROM residency_class WHERE class = 'other_anonymous' AND detail GLOB '*[0-9a-f]-[0-9a-f]*'")" -eq 1 "python: mappings by their addresses"
