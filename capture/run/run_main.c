@@ -223,7 +223,7 @@ static void note(void *context, const char *trace)
     *program = (struct program){.reason = read.unrecorded, .count = 1};
     memcpy(program->path, read.path, sizeof(read.path));
     if (read.unrecorded == TRACE_UNRECORDED_NOT)
-        program->allocator = linked_allocator(read.path);
+        program->allocator = linked_allocator(read.path, true);
 }
 
 /* Says in one line for each program why it is not recorded. Returns false if there is none. */

@@ -3,10 +3,19 @@
 
 #include <string.h>
 
+static const char *const names[] = {"", "glibc", "jemalloc", "tcmalloc", "mimalloc"};
+
 const char *heap_allocator_name(enum heap_allocator allocator)
 {
-    static const char *const names[] = {"", "glibc", "jemalloc", "tcmalloc", "mimalloc"};
     return names[allocator];
+}
+
+enum heap_allocator heap_allocator_named(const char *name)
+{
+    int found = HEAP_MIMALLOC;
+    while (found > HEAP_UNKNOWN && strcmp(names[found], name) != 0)
+        found--;
+    return (enum heap_allocator)found;
 }
 
 enum heap_allocator heap_allocator_of_file(const char *path, bool glibc)

@@ -32,6 +32,9 @@ enum { RESIDENT_PAGE = 4096 };
 /* Returns the name as in the table `residency`; "" for HEAP_UNKNOWN. */
 const char *heap_allocator_name(enum heap_allocator allocator);
 
+/* Returns the allocator of that name, HEAP_UNKNOWN: there is none. */
+enum heap_allocator heap_allocator_named(const char *name);
+
 /* Returns the allocator that a file is the library of, HEAP_UNKNOWN: of none. `glibc`: the C
  * library counts. */
 enum heap_allocator heap_allocator_of_file(const char *path, bool glibc);

@@ -369,8 +369,12 @@ static enum residency_class class_of(struct ledger *ledger, uint64_t page, size_
     }
     const char *mapper =
         residency->mapper ? residency->mapper(residency->mapper_context, page, end) : NULL;
-    snprintf(ledger->mapping, sizeof(ledger->mapping), "%" PRIx64 "-%" PRIx64, mapping->start,
-             mapping->end);
+    if (residency->scan->linked && residency->scan->preloaded)
+        snprintf(ledger->mapping, sizeof(ledger->mapping), "%s, linked into the program",
+                 residency->scan->linked);
+    else
+        snprintf(ledger->mapping, sizeof(ledger->mapping), "%" PRIx64 "-%" PRIx64, mapping->start,
+                 mapping->end);
     *detail = mapper ? mapper : ledger->mapping;
     return RESIDENCY_OTHER_ANONYMOUS;
 }

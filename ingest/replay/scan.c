@@ -199,7 +199,8 @@ static bool unrecorded_modules_add(struct unrecorded_modules *unrecorded,
 static bool add_linked_allocator(struct trace_scan *scan, const struct trace_file *file)
 {
     const char *program = scan->process.found ? scan->process.exe : "";
-    const char *allocator = trace_file_header(file)->unrecorded ? NULL : linked_allocator(program);
+    const char *allocator =
+        trace_file_header(file)->unrecorded ? NULL : linked_allocator(program, true);
     char *path = NULL, *line = NULL;
     const bool good =
         !allocator || ((path = copy_for_line((struct trace_text){program, strlen(program)})) &&
@@ -556,6 +557,15 @@ static void note_clock(struct trace_scan *scan, const struct trace_extension *ex
     scan->clock_monotonic_ns = extension->monotonic_ns;
 }
 
+/* Notes an allocator that is linked into the program. Its blocks are recorded only if the recorder
+ * is linked in, too. */
+static void note_linked(struct trace_scan *scan)
+{
+    scan->linked = linked_allocator(scan->process.found ? scan->process.exe : "", false);
+    if (scan->linked && !scan->preloaded)
+        scan->library = heap_allocator_named(scan->linked);
+}
+
 /* Notes the allocator whose library is mapped. One that replaces the C library's comes first. */
 static void note_library(struct trace_scan *scan, const struct trace_extension *extension)
 {
@@ -564,6 +574,7 @@ static void note_library(struct trace_scan *scan, const struct trace_extension *
     const enum heap_allocator found = heap_allocator_of_file(name, scan->library == HEAP_UNKNOWN);
     if (found != HEAP_UNKNOWN)
         scan->library = found;
+    scan->preloaded |= (extension->flags & TRACE_MAPPING_RECORDER) && strstr(name, "/libmprof");
 }
 
 static bool note_own_memory(struct trace_scan *scan, const struct trace_extension *extension)
@@ -806,6 +817,8 @@ bool trace_scan(struct trace_scan *scan, const struct trace_file *file,
             return ingest_fail_memory(status, "the stacks, modules and threads of the trace");
     }
     note_gaps(scan);
+    if (scan->moments > 0)
+        note_linked(scan);
     if (scan->live < scan->promised_live)
         problems_add(&scan->problems, PROBLEM_DAMAGE,
                      "%" PRIu64 " of %" PRIu64 " blocks that were live at the beginning are lost",

@@ -154,9 +154,11 @@ struct trace_scan {
     uint64_t continued;      /* number of this trace in a rotated recording, 0: it is the first */
     struct own_memory *own;
     size_t own_count, own_capacity;
-    enum heap_allocator library;  /* that the process has mapped, as far as mappings were read */
-    uint64_t moments;             /* at which the pages in memory were read */
-    uint64_t no_resident;         /* enum trace_no_resident, 0: none was told */
+    enum heap_allocator library; /* that the process has mapped, as far as mappings were read */
+    const char *linked;   /* the allocator that seems to be linked into the program, NULL: none */
+    bool preloaded;       /* the recorder is a library that the process has mapped */
+    uint64_t moments;     /* at which the pages in memory were read */
+    uint64_t no_resident; /* enum trace_no_resident, 0: none was told */
     uint64_t live, promised_live; /* blocks that were live when the trace began */
     bool ended;                   /* an END record was found */
     uint64_t end_reason;          /* of the latest END record: enum trace_end_reason */

@@ -46,7 +46,7 @@ static bool has(struct bytes bytes, char first, const char *rest)
     return false;
 }
 
-static const char *find(struct bytes file)
+static const char *find(struct bytes file, bool stripped)
 {
     const Elf64_Ehdr *header = (const Elf64_Ehdr *)file.at;
     if (file.size < sizeof(*header) || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
@@ -55,7 +55,7 @@ static const char *find(struct bytes file)
         header->e_shnum > (file.size - header->e_shoff) / sizeof(Elf64_Shdr))
         return NULL;
     const Elf64_Shdr *sections = (const Elf64_Shdr *)(file.at + header->e_shoff);
-    for (unsigned i = 0; i < header->e_shnum; i++)
+    for (unsigned i = 0; stripped && i < header->e_shnum; i++)
         if (sections[i].sh_type == SHT_SYMTAB)
             return NULL;
     uint64_t read = 0;
@@ -76,7 +76,7 @@ static const char *find(struct bytes file)
     return NULL;
 }
 
-const char *linked_allocator(const char *path)
+const char *linked_allocator(const char *path, bool stripped)
 {
     const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     const char *found = NULL;
@@ -87,7 +87,7 @@ const char *linked_allocator(const char *path)
         const size_t size = (size_t)about.st_size;
         void *at = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
         if (at != MAP_FAILED) {
-            found = find((struct bytes){at, size});
+            found = find((struct bytes){at, size}, stripped);
             munmap(at, size);
         }
     }

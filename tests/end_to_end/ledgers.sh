@@ -109,6 +109,40 @@ near "'inherited'" "heap: %" "$private"
 near "'live_resident'" % 10000000
 near "'holes_resident', 'free_pages'" % 10000000
 
+# An allocator that is linked into the program is known by its messages: jemalloc's rules make what it says of itself.
+jemalloc=$(ls /usr/lib/*/libjemalloc.a 2>/dev/null)
+wrap=-Wl$(grep -o -- '--wrap=[A-Za-z_]*' "$MPROF_SOURCE/docs/other-allocators.md" | sed 's/^/,/' | tr -d '\n')
+cat >linked.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int mallctl(const char *, void *, size_t *, void *, size_t);
+static void *blocks[40000];
+int main(void)
+{
+    size_t active = 0, size = sizeof(active);
+    for (int i = 0; i < 40000; i++)
+        memset(blocks[i] = malloc(200 + i % 800), 1, 200 + i % 800);
+    for (int i = 0; i < 40000; i += 2)
+        free(blocks[i]);
+    mallctl("thread.tcache.flush", NULL, NULL, NULL, 0);
+    mallctl("epoch", NULL, NULL, &size, sizeof(size));
+    printf("%zu\n", mallctl("stats.active", &active, &size, NULL, 0) == 0 ? active : 0);
+    usleep(300000);
+    return 0;
+}
+C
+if [ -n "$jemalloc" ] && gcc -static -O1 -fno-builtin -o linked linked.c "$MPROF_BUILD/lib/libmprof.a" "$wrap" \
+    -Wl,--eh-frame-hdr,--allow-multiple-definition "$jemalloc" -lm -lstdc++ 2>linker.out; then
+    mprof-run --quiet --residency=100ms -o linked.bin ./linked >linked.out || fail "linked: $(cat linked.out)"
+    mprof-ingest --quiet -o linked.db linked.bin
+    is "$(ask linked.db "SELECT count(*) FROM residency WHERE allocator <> 'jemalloc' AND present > 4000000")" -eq 0 "linked: moments without jemalloc's rules"
+    bytes=$(ask linked.db "SELECT sum(bytes) FROM residency_class WHERE class IN ('live_resident', 'headers', 'holes_resident') AND
+        residency_id = (SELECT max(id) FROM residency)") active=$(cat linked.out)
+    is "$((bytes > active ? bytes - active : active - bytes))" -le $((active / 100)) "linked: $bytes bytes on pages with blocks, jemalloc has $active"
+fi
+
 record python python3 -c 'rows = [{"number": i, "text": str(i) * 5} for i in range(30000)]; import time; time.sleep(0.2)'
 is "$(ask python.db "SELECT sum(bytes) > 0 FROM residency_class WHERE class = 'other_anonymous' AND detail GLOB '*[0-9a-f]-[0-9a-f]*'")" -eq 1 "python: mappings by their addresses"
 if command -v clang >/dev/null; then
