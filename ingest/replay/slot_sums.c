@@ -17,7 +17,7 @@ struct slot_level_part {
 /* Zero-initialized except for `of` and `most`, it is empty. */
 struct slot_level {
     enum slot_key of;
-    size_t most; /* bytes; with more, the level is given up */
+    size_t most, useful; /* bytes; with more, the level is given up */
     bool given_up;
     uint8_t *bytes; /* of closed parts */
     size_t size, capacity;
@@ -40,7 +40,7 @@ struct slot_change {
 static void slot_level_free(struct slot_level *level)
 {
     FREE_ALL(level->bytes, level->parts, level->cells);
-    *level = (struct slot_level){.of = level->of, .most = level->most};
+    *level = (struct slot_level){.of = level->of, .most = level->most, .useful = level->useful};
 }
 
 /* Leaves the level out and frees its memory. */
@@ -74,6 +74,8 @@ static bool slot_level_close(struct slot_level *level)
     level->size += (size_t)(at - begin);
     level->cells_size = 0;
     memset(level->lengths, 0, sizeof(level->lengths));
+    if (level->size > level->useful)
+        slot_level_give_up(level);
     return true;
 }
 
@@ -183,7 +185,7 @@ static bool copy_part(struct slot_level *to, struct cells *cells, const struct s
 static bool slot_level_change(struct slot_level *level, const struct slot_change *changes,
                               size_t count)
 {
-    struct slot_level changed = {.of = level->of, .most = level->most};
+    struct slot_level changed = {.of = level->of, .most = level->most, .useful = level->useful};
     struct cells cells = {0};
     const struct slot_change *end = changes + count;
     bool good = true;
@@ -218,7 +220,7 @@ struct open_slot {
 };
 
 struct keyed {
-    unsigned finest; /* level that events are added to */
+    unsigned finest; /* level that events are added to: a finer one was given up */
     struct open_slot open[SLOT_LEVELS];
     struct slot_level coded[SLOT_LEVELS];
 };
@@ -248,6 +250,12 @@ static uint64_t width_of(const struct slot_sums *sums, unsigned level)
     return sums->slot_ns * (SLOT_FINEST / slot_level_slots(level));
 }
 
+/* Returns how many bytes of a level are less work to read than the rows. */
+static size_t useful_bytes(unsigned level, uint64_t allocations)
+{
+    return (size_t)(level == 0 ? allocations : allocations / 2);
+}
+
 struct slot_sums *slot_sums_new(uint64_t duration_ns, uint64_t events)
 {
     struct slot_sums *sums = calloc(1, sizeof(*sums));
@@ -264,6 +272,7 @@ struct slot_sums *slot_sums_new(uint64_t duration_ns, uint64_t events)
         for (unsigned level = 0; level < SLOT_LEVELS; level++) {
             keyed->coded[level].of = (enum slot_key)key;
             keyed->coded[level].most = (size_t)most;
+            keyed->coded[level].useful = useful_bytes(level, events);
         }
     }
     return sums;
@@ -334,6 +343,11 @@ static bool close_slot(struct slot_sums *sums, unsigned level, uint64_t slot)
                 if (!close_key(sums, keyed, level, slot, word * 64 + (size_t)__builtin_ctzll(bits)))
                     return false;
             open->touched[word] = 0;
+        }
+        if (level > 0 && level == keyed->finest && keyed->coded[level].given_up) {
+            keyed->finest--;
+            FREE_ALL(open->sums, open->touched);
+            *open = (struct open_slot){0};
         }
     }
     if (level > 0 && sums->peak[level] > sums->peak[level - 1])
@@ -475,7 +489,7 @@ bool slot_sums_rename(struct slot_sums *sums, uint32_t type, uint32_t new_type, 
     uint64_t slot = alloc_ns / sums->width_ns, open = sums->slot;
     for (unsigned level = sums->finest;; level--) {
         /* The coarser levels get it from this one when it is closed. */
-        if (slot == open)
+        if (slot == open && level <= types->finest)
             return move_open(&types->open[level], type, new_type, size);
         const struct slot_change change = {slot, size, type, new_type};
         if (!note_change(sums, level, &change))
@@ -531,7 +545,7 @@ bool slot_sums_finish(struct slot_sums *sums, uint64_t allocations)
         for (unsigned level = 0; level < SLOT_LEVELS; level++) {
             struct slot_level *coded = &sums->keys[key].coded[level];
             if (allocations < FEWEST || (level == 2 && allocations < FEWEST_FOR_FINEST) ||
-                coded->size > (level == 0 ? allocations : allocations / 2))
+                coded->size > useful_bytes(level, allocations))
                 slot_level_give_up(coded);
         }
     return true;
