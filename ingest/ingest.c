@@ -459,6 +459,7 @@ static bool finish_rows(struct pipeline *pipeline)
            writer_put_frames(pipeline->writer, &pipeline->nodes, &pipeline->stacks) &&
            writer_put_stack_sums(pipeline->writer, &pipeline->nodes, &pipeline->stacks,
                                  &pipeline->totals.stacks) &&
+           writer_put_moment_sums(pipeline->writer, pipeline->replay.residency) &&
            writer_frames_done(pipeline->writer);
 }
 
@@ -533,6 +534,7 @@ static bool write_tables(struct pipeline *pipeline)
         .labels = options->labels.text,
         .label_count = options->labels.count,
         .interrupted = options->writer.interrupted,
+        .moment_sums_put = !options->writer.run,
         .of_run = options->writer.run != NULL};
     struct table_sink sink = writer_tables(pipeline->writer);
     struct redact *redact = options->redact ? redact_new(options->source_root, &facts) : NULL;

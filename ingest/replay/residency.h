@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "ingest/base/array.h"
 #include "ingest/replay/allocator_rules.h"
@@ -57,6 +58,26 @@ struct residency_sum {
     uint64_t pinned, pinned_pages; /* holes on pages with its blocks; such pages, by its first */
     uint64_t last_owned;           /* holes where its blocks lived last */
 };
+
+/* Gives a row of residency_stack: the moment's id and the sum. */
+enum { RESIDENCY_SUM_VALUES = 12 };
+static inline void residency_sum_values(const struct residency_sum *sum, uint64_t id,
+                                        uint64_t values[RESIDENCY_SUM_VALUES])
+{
+    const uint64_t row[RESIDENCY_SUM_VALUES] = {id,
+                                                sum->stack,
+                                                sum->type,
+                                                sum->live_bytes,
+                                                sum->live_count,
+                                                sum->resident,
+                                                sum->live_bytes - sum->resident - sum->swapped,
+                                                sum->swapped,
+                                                sum->headers,
+                                                sum->pinned,
+                                                sum->pinned_pages,
+                                                sum->last_owned};
+    memcpy(values, row, sizeof(row));
+}
 
 /* A piece of the runs, as in the table residency_run. */
 struct residency_piece {

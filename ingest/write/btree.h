@@ -87,8 +87,9 @@ enum writer_btree_kind { WRITER_BTREE_TABLE, WRITER_BTREE_INDEX };
 /* With at least three entries in each page, 2^32 pages have fewer levels. */
 #define WRITER_BTREE_LEVELS 24
 
-/* The longest record of an index. Longer ones would need overflow pages if pages are small. */
-#define WRITER_BTREE_KEY_MAX 64
+/* The longest record of an index: twelve numbers. It needs no overflow pages if a page has 1 KiB.
+ */
+#define WRITER_BTREE_KEY_MAX 112
 
 struct writer_btree {
     struct writer_pages *pages;

@@ -903,7 +903,7 @@ static struct writer_value value_plus_1(uint64_t number)
 }
 
 static bool put_moment(const struct table_sink *sink, const struct residency_moment *moment,
-                       uint64_t id)
+                       uint64_t id, bool sums)
 {
     bool good = PUT(sink, WRITER_RESIDENCY, value_number(id), value_number(moment->ns),
                     value_number(moment->begin_ns), value_number(moment->end_ns),
@@ -925,15 +925,13 @@ static bool put_moment(const struct table_sink *sink, const struct residency_mom
                 row->blocks == RESIDENCY_NO_BLOCKS ? value_null() : value_number(row->blocks),
                 value_number(row->class < RESIDENCY_IN_RSS));
     }
-    for (size_t i = 0; good && i < moment->sum_count; i++) {
-        const struct residency_sum *sum = &moment->sums[i];
-        good =
-            PUT(sink, WRITER_RESIDENCY_STACK, value_number(id), value_number(sum->stack),
-                value_number(sum->type), value_number(sum->live_bytes),
-                value_number(sum->live_count), value_number(sum->resident),
-                value_number(sum->live_bytes - sum->resident - sum->swapped),
-                value_number(sum->swapped), value_number(sum->headers), value_number(sum->pinned),
-                value_number(sum->pinned_pages), value_number(sum->last_owned));
+    for (size_t i = 0; good && sums && i < moment->sum_count; i++) {
+        uint64_t numbers[RESIDENCY_SUM_VALUES];
+        struct writer_value row[RESIDENCY_SUM_VALUES];
+        residency_sum_values(&moment->sums[i], id, numbers);
+        for (size_t k = 0; k < RESIDENCY_SUM_VALUES; k++)
+            row[k] = value_number(numbers[k]);
+        good = sink->put(sink->context, WRITER_RESIDENCY_STACK, row, RESIDENCY_SUM_VALUES);
     }
     for (size_t i = 0; good && i < moment->piece_count; i++)
         good = PUT(sink, WRITER_RESIDENCY_RUN, value_number(id), value_number(i),
@@ -979,7 +977,7 @@ static bool put_residency(const struct table_sink *sink, const struct session_fa
         good = PUT(sink, WRITER_RESIDENCY_MISSING, value_text(left_out));
     }
     for (size_t i = facts->known.moments; good && residency && i < residency->moment_count; i++)
-        good = put_moment(sink, &residency->moments[i], i + 1);
+        good = put_moment(sink, &residency->moments[i], i + 1, !facts->moment_sums_put);
     return good;
 }
 

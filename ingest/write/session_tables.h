@@ -31,6 +31,7 @@ struct session_facts {
     const char *const *labels;   /* KEY=TEXT, in place of those of the trace */
     size_t label_count;
     const volatile sig_atomic_t *interrupted; /* not 0: stop; may be NULL */
+    bool moment_sums_put;                     /* residency_stack is written */
     bool of_run; /* the process is one of several: functions are summed up for all */
 };
 

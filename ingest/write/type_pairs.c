@@ -199,7 +199,7 @@ static bool each_size(struct type_pairs *pairs, put_function *put, void *context
 
 static bool put_key(void *context, const uint64_t *row, size_t count)
 {
-    uint8_t record[1 + 6 + 7 * 8], *end = record + 1 + count;
+    uint8_t record[WRITER_BTREE_KEY_MAX + 8], *end = record + 1 + count;
     record[0] = (uint8_t)(1 + count);
     for (size_t i = 0; i < count; i++)
         end = writer_put_number(record + 1 + i, end, (int64_t)row[i]);
@@ -221,6 +221,38 @@ bool type_pairs_pages(struct type_pairs *pairs, const struct stack_usages *stack
                       writer_btree_finish(&by_size);
     writer_btree_close(&by_stack);
     writer_btree_close(&by_size);
+    return good;
+}
+
+static bool put_moment(struct writer_btree *tree, uint64_t id,
+                       const struct residency_moment *moment)
+{
+    struct number_pair *order = malloc((moment->sum_count + 1) * sizeof(*order));
+    bool good = order || writer_pages_fail(tree->pages, ENOMEM);
+    for (size_t i = 0; good && i < moment->sum_count; i++)
+        order[i] =
+            (struct number_pair){(uint64_t)moment->sums[i].stack << 32 | moment->sums[i].type, i};
+    if (good)
+        sort_pairs(order, moment->sum_count);
+    for (size_t i = 0; good && i < moment->sum_count; i++) {
+        uint64_t row[RESIDENCY_SUM_VALUES];
+        residency_sum_values(&moment->sums[order[i].value], id, row);
+        good = put_key(tree, row, RESIDENCY_SUM_VALUES);
+    }
+    free(order);
+    return good;
+}
+
+bool writer_residency_pages(const struct residency *residency, struct writer_pages *pages,
+                            uint32_t root)
+{
+    struct writer_btree tree;
+    bool good = true;
+    writer_btree_open(&tree, pages, root, WRITER_BTREE_INDEX);
+    for (size_t i = 0; good && residency && i < residency->moment_count; i++)
+        good = put_moment(&tree, i + 1, &residency->moments[i]);
+    good = good && writer_btree_finish(&tree);
+    writer_btree_close(&tree);
     return good;
 }
 

@@ -16,6 +16,7 @@
 
 #include "ingest/base/array.h"
 #include "ingest/replay/call_tree.h"
+#include "ingest/replay/residency.h"
 #include "ingest/replay/row_batch.h"
 #include "ingest/replay/totals.h"
 #include "ingest/write/btree.h"
@@ -45,6 +46,11 @@ bool type_pairs_pages(struct type_pairs *pairs, const struct stack_usages *stack
                       struct writer_pages *pages, uint32_t stack_root, uint32_t size_root);
 int type_pairs_put(struct type_pairs *pairs, const struct stack_usages *stacks, sqlite3 *database);
 void type_pairs_free(struct type_pairs *pairs);
+
+/* Puts the sums of all moments into the empty table residency_stack with this root page. Returns as
+ * type_pairs_pages() does. */
+bool writer_residency_pages(const struct residency *residency, struct writer_pages *pages,
+                            uint32_t root);
 
 /* ---- call nodes ---------------------------------------------------------------------------- */
 

@@ -409,7 +409,7 @@ struct writer {
     uint64_t base; /* of the places in the rows */
     struct {
         struct writer_frame_roots frames;
-        uint32_t call_node, call_node_parent, stack_type, size_type;
+        uint32_t call_node, call_node_parent, stack_type, size_type, residency_stack;
     } roots; /* pages */
     struct writer_pages frame_pages;
     struct writer_frame_tables frames;
@@ -458,6 +458,7 @@ static bool create_tables(struct writer *writer)
     writer->roots.call_node_parent = writer_database_root(&writer->database, "call_node_parent");
     writer->roots.stack_type = writer_database_root(&writer->database, "stack_type");
     writer->roots.size_type = writer_database_root(&writer->database, "size_type");
+    writer->roots.residency_stack = writer_database_root(&writer->database, "residency_stack");
     if (!writer_database_run(&writer->database, "COMMIT"))
         return false;
     writer_database_close(&writer->database);
@@ -687,6 +688,13 @@ bool writer_put_frames(struct writer *writer, const struct stack_nodes *nodes,
 {
     return stack_nodes_each(nodes, stacks, put_node, writer) &&
            stack_nodes_runs(nodes, stacks, 0, put_run, writer);
+}
+
+bool writer_put_moment_sums(struct writer *writer, const struct residency *residency)
+{
+    return writer->options.run ||
+           writer_residency_pages(residency, &writer->frame_pages, writer->roots.residency_stack) ||
+           writer_database_fail(&writer->database, strerror(writer->frame_pages.error));
 }
 
 bool writer_put_tree(struct writer *writer, const struct call_tree *tree,

@@ -14,6 +14,7 @@
 #include <signal.h>
 
 #include "ingest/base/status.h"
+#include "ingest/replay/residency.h"
 #include "ingest/replay/row_batch.h"
 #include "ingest/replay/totals_log.h"
 #include "ingest/replay/type_table.h"
@@ -123,6 +124,8 @@ bool writer_put_stack_sums(struct writer *writer, const struct stack_nodes *node
 /* Does the same with a tree that is finished. */
 bool writer_put_tree(struct writer *writer, const struct call_tree *tree,
                      const struct stack_usages *usages);
+/* Puts the sums of all moments, unless the session is a part of a run. `residency` may be NULL. */
+bool writer_put_moment_sums(struct writer *writer, const struct residency *residency);
 bool writer_frames_done(struct writer *writer);
 /* Returns a sink that calls writer_put(). */
 struct table_sink writer_tables(struct writer *writer);
