@@ -15,7 +15,8 @@
  * Folded, functions that call each other in a circle are one node: the strongly connected
  * components of the graph of calls, as "A Memory Allocation Profiler for C and Lisp" by Zorn and
  * Hilfinger (1988) merges them, by Tarjan's algorithm. A path passes a component once, so a
- * function that is entered again counts once.
+ * function that is entered again counts once. A cycle of more than four functions has a
+ * child for each function by which paths leave it (top-down: the innermost one in it).
  *
  * Order of calls: session_tree_new(), then the other functions, session_tree_free(). The children
  * of a node are made when they are first asked for. One thread (the engine of jobs.h) may call the

@@ -3,7 +3,8 @@
  * The path of a stack through the tree, node by node.
  *
  * A key names a node among its siblings: first the components, then the functions as library
- * functions, then the stacks without own code, and those without frames.
+ * functions, then the stacks without own code, those without frames, and the functions by which
+ * paths leave large cycles.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -60,14 +61,29 @@ static uint32_t function_count(const struct session_tree *tree)
     return tree->session->names.function_count;
 }
 
-uint32_t path_keys(const struct session_tree *tree)
-{
-    return tree->components.count + function_count(tree) + 2;
-}
+/* Larger cycles have a node inside for each function by which paths leave them. */
+#define CYCLE_SMALL 4u
+/* In a cursor: the path is at such a function, the last one before the cursor. */
+#define INSIDE (UINT32_C(1) << 31)
 
 static uint32_t key_no_own_code(const struct session_tree *tree)
 {
     return tree->components.count + function_count(tree);
+}
+
+static uint32_t key_inside(const struct session_tree *tree)
+{
+    return key_no_own_code(tree) + 2;
+}
+
+uint32_t path_keys(const struct session_tree *tree)
+{
+    return key_inside(tree) + function_count(tree);
+}
+
+static uint32_t component_size(const struct components *components, uint32_t component)
+{
+    return components->first[component + 1] - components->first[component];
 }
 
 void path_describe(const struct session_tree *tree, uint32_t key, struct session_tree_node *node)
@@ -77,11 +93,14 @@ void path_describe(const struct session_tree *tree, uint32_t key, struct session
     if (key < components->count) {
         node->kind = TREE_FUNCTION;
         node->function = components->members[components->first[key]];
-        node->functions = components->first[key + 1] - components->first[key];
+        node->functions = component_size(components, key);
         node->recursive = node->functions == 1 && components->recursive[key];
     } else if (key < key_no_own_code(tree)) {
         node->kind = TREE_LIBRARY;
         node->function = key - components->count;
+    } else if (key >= key_inside(tree)) {
+        node->kind = TREE_FUNCTION;
+        node->function = key - key_inside(tree);
     } else {
         node->kind = key == key_no_own_code(tree) ? TREE_NO_OWN_CODE : TREE_NO_STACK;
         node->functions = 0;
@@ -93,11 +112,12 @@ size_t path_functions(const struct session_tree *tree, uint32_t key, const uint3
     const struct components *components = &tree->components;
     if (key < components->count) {
         *functions = &components->members[components->first[key]];
-        return components->first[key + 1] - components->first[key];
+        return component_size(components, key);
     }
-    /* A component of its own: the same function. */
-    if (key < key_no_own_code(tree)) {
-        const uint32_t function = key - components->count;
+    /* One function of a component. */
+    if (key < key_no_own_code(tree) || key >= key_inside(tree)) {
+        const uint32_t function =
+            key - (key < key_inside(tree) ? components->count : key_inside(tree));
         *functions = components->members;
         for (uint32_t i = components->first[components->of_function[function]];; i++) {
             *functions = &components->members[i];
@@ -221,14 +241,19 @@ uint32_t path_next(const struct session_tree *tree, uint32_t row, uint32_t *curs
     }
     const uint32_t before = rule == PATH_NO_OWN_CODE;
     struct span span = span_of(tree, row);
+    if ((*cursor & INSIDE) != 0) {
+        *cursor -= INSIDE;
+        return key_inside(tree) + function_at(tree, &span, *cursor - before - 1);
+    }
     uint32_t i = *cursor - before;
     const uint32_t next = i;
     uint32_t key = next_visible(tree, rule, &span, &i);
+    const bool large = key != PATH_END && component_size(&tree->components, key) > CYCLE_SMALL;
     if (key == PATH_END && rule == PATH_OWN && !tree->options.bottom_up && next < span.count) {
         key = tree->components.count + function_at(tree, &span, next);
         i = span.count;
     }
-    *cursor = i + before;
+    *cursor = (i + before) | (large ? INSIDE : 0);
     return key;
 }
 
@@ -254,6 +279,9 @@ void path_lines(const struct session_tree *tree, uint32_t row, uint32_t from, ui
     struct span span = span_of(tree, row);
     const struct stacks *stacks = &tree->session->stacks;
     node->call = node->own = 0;
+    if ((from & INSIDE) != 0)
+        from = to - 1;
+    to &= ~INSIDE;
     if (to <= before || to - before > span.count || node->public.functions == 0)
         return;
     const bool bottom_up = tree->options.bottom_up;

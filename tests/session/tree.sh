@@ -21,4 +21,5 @@ check() { # NAME COMMAND...
 check recursion "$tests/recursion"
 grep -qv ' 0 cycles' "$work/recursion.check"
 check python /usr/bin/python3 -S -c 'print([str(i) * 40 for i in range(300)])'
+grep -qv ' 0 of them large' "$work/python.check"
 check list ls -lR /usr/include/linux
