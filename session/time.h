@@ -56,7 +56,12 @@ enum session_growth_by {
     SESSION_GROWTH_FUNCTION,
     SESSION_GROWTH_USER,
     SESSION_GROWTH_STACK,
+    SESSION_GROWTH_SIZE, /* sizes above 2^(id - 1) and up to 2^id; SESSION_SMALLEST_SIZE: all up to
+                            it */
 };
+
+/* The exponent of the smallest sizes: 16 bytes. */
+#define SESSION_SMALLEST_SIZE 4u
 
 struct session_growth_sum {
     uint64_t bytes, count;

@@ -15,13 +15,14 @@
 #include "session/store/user.h"
 #include "session/table/selection_state.h"
 
+#define SIZE_IDS 65u
 #define CONTEXTS_MOST ((size_t)128 << 20)
 
 /* The sums of one thread, by the id of a row. */
 struct growing {
     uint64_t from, to;
     enum column column;
-    const uint32_t *ids; /* by code */
+    const uint32_t *ids; /* by code; NULL: by size */
     struct session_growth sums[];
 };
 
@@ -29,6 +30,12 @@ static void add(struct session_growth_sum *sum, uint64_t bytes, uint64_t count)
 {
     sum->bytes += bytes;
     sum->count += count;
+}
+
+static uint32_t size_id(uint64_t size)
+{
+    return size <= UINT64_C(1) << SESSION_SMALLEST_SIZE ? SESSION_SMALLEST_SIZE
+                                                        : 64 - (uint32_t)__builtin_clzll(size - 1);
 }
 
 static void add_rows(void *context, const struct chunk_rows *rows)
@@ -48,7 +55,8 @@ static void add_rows(void *context, const struct chunk_rows *rows)
         for (size_t i = 0; i < batch.count; i++) {
             /* Life 0 means never freed: the end is then the largest number. */
             const uint64_t end = life[i] == 0 ? UINT64_MAX : began[i] + life[i] - 1;
-            struct session_growth *sum = &growing->sums[growing->ids[code[i]]];
+            struct session_growth *sum =
+                &growing->sums[growing->ids ? growing->ids[code[i]] : size_id(code[i])];
             if (began[i] > to || end <= from)
                 continue;
             if (began[i] <= from)
@@ -81,7 +89,7 @@ static void merge(struct session_growth *to, const struct session_growth *from)
     add(&to->born, from->born.bytes, from->born.count);
 }
 
-/* The rows to which the sums of codes go. */
+/* The rows to which the sums of codes go. Sizes have no codes. */
 struct mapping {
     enum session_growth_by by;
     uint32_t *ids; /* by code */
@@ -94,7 +102,9 @@ static bool open_mapping(struct session *session, enum session_growth_by by,
     const struct stacks *stacks = &session->stacks;
     const bool by_type = by == SESSION_GROWTH_TYPE;
     const uint32_t *frames = NULL; /* the user's, by stack */
-    *mapping = (struct mapping){.by = by};
+    *mapping = (struct mapping){.by = by, .count = SIZE_IDS};
+    if (by == SESSION_GROWTH_SIZE)
+        return true;
     mapping->codes = by_type ? session->names.type.count : stacks->count;
     mapping->count =
         by_type || by == SESSION_GROWTH_STACK ? mapping->codes : session->names.function_count;
@@ -209,7 +219,9 @@ bool selection_growth(struct selection *selection, uint64_t from_ns, uint64_t to
         free(mapping.ids);
         return false;
     }
-    const enum column column = by == SESSION_GROWTH_TYPE ? COLUMN_TYPE : COLUMN_STACK;
+    const enum column column = by == SESSION_GROWTH_TYPE   ? COLUMN_TYPE
+                               : by == SESSION_GROWTH_SIZE ? COLUMN_SIZE
+                                                           : COLUMN_STACK;
     for (size_t i = 0; i < contexts.threads; i++) {
         struct growing *growing = contexts.each[i];
         growing->from = from_ns;

@@ -40,6 +40,11 @@ static uint32_t id_of(const struct row *row, enum session_growth_by by)
         return one_of(row->function);
     case SESSION_GROWTH_STACK:
         return row->stack;
+    case SESSION_GROWTH_SIZE:
+        for (uint32_t bits = SESSION_SMALLEST_SIZE; bits < 64; bits++)
+            if (row->size <= UINT64_C(1) << bits)
+                return bits;
+        return 64;
     case SESSION_GROWTH_USER:
         break;
     }
@@ -127,7 +132,7 @@ static void test_growth(void **state)
     for (size_t f = 0; f < 2; f++) {
         struct selection *selection = selection_new(session, filters[f], &error);
         assert_non_null(selection);
-        for (int by = SESSION_GROWTH_TYPE; by <= SESSION_GROWTH_STACK; by++) {
+        for (int by = SESSION_GROWTH_TYPE; by <= SESSION_GROWTH_SIZE; by++) {
             check(selection, end / 4, end / 2, (enum session_growth_by)by);
             check(selection, end / 3, end / 3, (enum session_growth_by)by);
             check(selection, 0, end, (enum session_growth_by)by);

@@ -39,10 +39,29 @@ void growth_sort_live(const struct growth_data *growth)
         qsort(growth->rows, growth->count, sizeof(*growth->rows), by_bytes);
 }
 
+/* Only the thread of the views calls this. */
+static const char *size_name(uint32_t exponent)
+{
+    static char names[65][2 * FORMAT_SIZE + 8];
+    char least[FORMAT_SIZE], most[FORMAT_SIZE];
+    format_size(most, UINT64_C(1) << (exponent & 63));
+    if (exponent <= SESSION_SMALLEST_SIZE)
+        snprintf(names[exponent], sizeof(*names), "up to %s", most);
+    else if (exponent == 64)
+        snprintf(names[exponent], sizeof(*names), "above %s",
+                 format_size(least, UINT64_C(1) << 63));
+    else
+        snprintf(names[exponent], sizeof(*names), "above %s, up to %s",
+                 format_size(least, UINT64_C(1) << (exponent - 1)), most);
+    return names[exponent];
+}
+
 const char *growth_name(const struct session *session, enum session_growth_by by, uint32_t id)
 {
     if (by == SESSION_GROWTH_TYPE)
         return session_type_name(session, id);
+    if (by == SESSION_GROWTH_SIZE)
+        return size_name(id);
     if (id == 0)
         return by == SESSION_GROWTH_USER ? "no function of yours" : "unknown function";
     return session_function_name(session, id);

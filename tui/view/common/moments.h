@@ -31,7 +31,7 @@ const struct growth_data *growth_get(struct browse *browse, struct load *load, u
 /* Sorts the rows by what is live at the second moment, the largest first. */
 void growth_sort_live(const struct growth_data *growth);
 
-/* Returns the name of a row's id: a type, or a function. */
+/* Returns the name of a row's id: a type, a function or sizes. */
 const char *growth_name(const struct session *session, enum session_growth_by by, uint32_t id);
 
 /* Writes "+2.34 MiB" or "−312 KiB", at most FORMAT_SIZE bytes. Returns `out`. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The overview view: what is odd in this session, and who held the memory at the peak. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,17 +49,38 @@ static void load_facts(struct overview *overview, struct browse *browse, int wid
 
 /* ---- the peak --------------------------------------------------------------------------- */
 
+/* Returns true if nine tenths of the bytes are of no known type, as in programs without debug
+ * information. */
+static bool few_types(const struct session *session, const struct growth_data *types)
+{
+    uint64_t unknown = 0;
+    for (size_t i = 0; i < types->count; i++)
+        if (strcmp(session_type_name(session, types->rows[i].id), SESSION_UNKNOWN_TYPE) == 0)
+            unknown += types->rows[i].after.bytes;
+    return unknown > types->total.after.bytes - types->total.after.bytes / 10;
+}
+
+static const struct growth_data *held_at_peak(struct browse *browse, struct load *load,
+                                              enum session_growth_by by)
+{
+    return browse->peak_known ? growth_get(browse, load, browse->peak_ns, browse->peak_ns, by)
+                              : NULL;
+}
+
 static void load_held(struct overview *overview, struct browse *browse)
 {
     static const enum session_growth_by ways[HELD_WAYS] = {SESSION_GROWTH_USER,
                                                            SESSION_GROWTH_TYPE};
     for (int way = 0; way < HELD_WAYS; way++) {
         const struct growth_data *before = overview->held[way];
-        overview->held[way] = browse->peak_known
-                                  ? growth_get(browse, &overview->held_loads[way], browse->peak_ns,
-                                               browse->peak_ns, ways[way])
-                                  : NULL;
-        const struct growth_data *held = overview->held[way];
+        const struct growth_data *held =
+            held_at_peak(browse, &overview->held_loads[way], ways[way]);
+        overview->held_by[way] = ways[way];
+        if (held && way == HELD_BY_WHAT && few_types(browse->session, held)) {
+            overview->held_by[way] = SESSION_GROWTH_SIZE;
+            held = held_at_peak(browse, &overview->sizes_load, SESSION_GROWTH_SIZE);
+        }
+        overview->held[way] = held;
         if (held && held != before)
             growth_sort_live(held);
         overview->held_counts[way] = 0;
@@ -240,7 +262,7 @@ static void overview_load(struct overview *overview, struct browse *browse, int 
     load_facts(overview, browse, width);
     if (overview->data)
         load_held(overview, browse);
-    if (!overview->held[HELD_BY_USER] || !overview->held[HELD_BY_TYPE])
+    if (!overview->held[HELD_BY_USER] || !overview->held[HELD_BY_WHAT])
         return;
     load_use(overview, browse);
     if (overview->use) {
@@ -253,7 +275,8 @@ static void loads_clear(struct overview *overview, struct browse *browse)
 {
     struct load *const loads[] = {&overview->load,
                                   &overview->held_loads[HELD_BY_USER],
-                                  &overview->held_loads[HELD_BY_TYPE],
+                                  &overview->held_loads[HELD_BY_WHAT],
+                                  &overview->sizes_load,
                                   &overview->use_load,
                                   &overview->ranked_load,
                                   &overview->once_load};
@@ -316,18 +339,19 @@ static void ranked_cell(const struct ranked_finding *finding, size_t column,
 static void held_cell(const struct rows *rows, const struct overview_line *line, size_t column,
                       struct table_cell *cell)
 {
-    const bool type = line->way == HELD_BY_TYPE;
+    static const char *const parts[] = {[SESSION_GROWTH_TYPE] = "at the peak, by type",
+                                        [SESSION_GROWTH_USER] = "at the peak, by function",
+                                        [SESSION_GROWTH_SIZE] = "at the peak, by size"};
+    const enum session_growth_by by = rows->overview->held_by[line->way];
     const struct session_growth *row = &rows->overview->held[line->way]->rows[line->at];
-    const char *name =
-        growth_name(rows->session, type ? SESSION_GROWTH_TYPE : SESSION_GROWTH_USER, row->id);
     if (column == COLUMN_PART)
-        cell->name = type ? "at the peak, by type" : "at the peak, by function";
+        cell->name = parts[by];
     else if (column == COLUMN_HELD)
         put_number(cell, row->after.bytes, true);
     else if (column == COLUMN_HELD_BLOCKS)
         put_number(cell, row->after.count, false);
-    else if (column == (type ? COLUMN_WHAT : COLUMN_FUNCTION))
-        cell->name = name;
+    else if (column == (line->way == HELD_BY_WHAT ? COLUMN_WHAT : COLUMN_FUNCTION))
+        cell->name = growth_name(rows->session, by, row->id);
 }
 
 static void cell(void *context, size_t row, size_t column, struct table_cell *out)
@@ -403,7 +427,7 @@ const struct finding *overview_fact(const struct overview *overview, size_t at)
 static int overview_lines(const struct overview *overview)
 {
     return (int)overview->ranked_count + overview_fact_lines(overview) +
-           (int)overview->held_counts[HELD_BY_USER] + (int)overview->held_counts[HELD_BY_TYPE];
+           (int)overview->held_counts[HELD_BY_USER] + (int)overview->held_counts[HELD_BY_WHAT];
 }
 
 static struct overview_line line_of(const struct overview *overview, int number)
@@ -437,7 +461,7 @@ static void next_part(struct overview *overview, bool back)
 {
     const int starts[] = {0, (int)overview->ranked_count,
                           (int)overview->ranked_count + overview_fact_lines(overview),
-                          overview_lines(overview) - (int)overview->held_counts[HELD_BY_TYPE]};
+                          overview_lines(overview) - (int)overview->held_counts[HELD_BY_WHAT]};
     int part = 3;
     while (part > 0 && starts[part] > overview->selected)
         part--;
@@ -446,18 +470,30 @@ static void next_part(struct overview *overview, bool back)
 
 /* ---- what a line counts ----------------------------------------------------------------- */
 
+/* Returns the step of a row of sizes, which the caller frees; NULL if memory is exhausted. */
+static char *sizes_step(uint32_t exponent)
+{
+    char *step;
+    const uint64_t least =
+        exponent > SESSION_SMALLEST_SIZE ? (UINT64_C(1) << (exponent - 1)) + 1 : 0;
+    const int length = exponent < 64
+                           ? asprintf(&step, "where size >= %" PRIu64 " and size <= %" PRIu64,
+                                      least, UINT64_C(1) << exponent)
+                           : asprintf(&step, "where size >= %" PRIu64, least);
+    return length < 0 ? NULL : step;
+}
+
 /* Returns a step that the caller frees, NULL if memory is exhausted. */
 static char *held_step(const struct overview *overview, const struct browse *browse,
                        const struct overview_line *line)
 {
-    const bool by_type = line->way == HELD_BY_TYPE;
+    const enum session_growth_by by = overview->held_by[line->way];
     const uint32_t id = overview->held[line->way]->rows[line->at].id;
     char time[FORMAT_SIZE], *step = NULL;
-    const char *name =
-        id == 0
-            ? NULL
-            : growth_name(browse->session, by_type ? SESSION_GROWTH_TYPE : SESSION_GROWTH_USER, id);
-    char *test = list_name_step(by_type ? "type" : "user", name);
+    char *test = by == SESSION_GROWTH_SIZE
+                     ? sizes_step(id)
+                     : list_name_step(by == SESSION_GROWTH_TYPE ? "type" : "user",
+                                      id == 0 ? NULL : growth_name(browse->session, by, id));
     format_filter_time(time, browse->peak_ns);
     if (!test ||
         asprintf(&step, "where alloc_time <= %s and (freed == false or free_time > %s) and %s",
@@ -553,8 +589,7 @@ static size_t offers(void *view, struct browse *browse, struct view_offer *out, 
     }
     if (line.kind == LINE_HELD) {
         snprintf(out->label, sizeof(out->label), "live at the peak: %.90s",
-                 growth_name(browse->session,
-                             line.way == HELD_BY_TYPE ? SESSION_GROWTH_TYPE : SESSION_GROWTH_USER,
+                 growth_name(browse->session, overview->held_by[line.way],
                              overview->held[line.way]->rows[line.at].id));
         out->step = held_step(overview, browse, &line);
         return out->step != NULL;

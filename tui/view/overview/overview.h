@@ -4,7 +4,8 @@
  * other views need not wait for all of them; render.c draws it.
  *
  * The lines that the user can select are, in this order: the ranked findings, the facts about
- * session and recording, what the user's functions held at the peak, and the types.
+ * session and recording, what the user's functions held at the peak, and the types, or the sizes if
+ * hardly any type is known.
  */
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "tui/view/view.h"
 
 #define OVERVIEW_SLOTS_MOST 400
-#define OVERVIEW_HELD_MOST 200 /* rows of functions, and of types */
+#define OVERVIEW_HELD_MOST 200 /* rows of functions, and of types or sizes */
 
 /* The first data: the request and what the engine finds. */
 struct overview_data {
@@ -26,14 +27,15 @@ struct overview_data {
     struct session_slot slots[OVERVIEW_SLOTS_MOST];
 };
 
-enum overview_held { HELD_BY_USER, HELD_BY_TYPE, HELD_WAYS };
+enum overview_held { HELD_BY_USER, HELD_BY_WHAT, HELD_WAYS };
 
 struct overview {
-    struct load load, held_loads[HELD_WAYS], use_load, ranked_load, once_load;
+    struct load load, held_loads[HELD_WAYS], sizes_load, use_load, ranked_load, once_load;
     const struct overview_data *data;          /* NULL: not known yet */
     const struct growth_data *held[HELD_WAYS]; /* at the peak; NULL: not known yet */
-    size_t held_counts[HELD_WAYS];             /* the rows with any bytes */
-    const struct session_use *use;             /* of memory at the peak; NULL: not known yet */
+    enum session_growth_by held_by[HELD_WAYS];
+    size_t held_counts[HELD_WAYS]; /* the rows with any bytes */
+    const struct session_use *use; /* of memory at the peak; NULL: not known yet */
     struct ranked_finding ranked[RANKED_MOST];
     size_t ranked_count;
     size_t kinds_done;          /* so many kinds have been looked for */

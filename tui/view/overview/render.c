@@ -45,7 +45,7 @@ static int first_shown(int selected, int rows)
 static int held_start(const struct overview *overview, enum overview_held way)
 {
     return (int)overview->ranked_count + overview_fact_lines(overview) +
-           (way == HELD_BY_TYPE ? (int)overview->held_counts[HELD_BY_USER] : 0);
+           (way == HELD_BY_WHAT ? (int)overview->held_counts[HELD_BY_USER] : 0);
 }
 
 /* Returns the first row that a held part shows. */
@@ -58,9 +58,9 @@ static int held_first(const struct overview *overview, enum overview_held way, i
 /* Tells which of the held parts a screen of one column shows. */
 static enum overview_held held_shown(const struct overview *overview)
 {
-    return overview->selected >= held_start(overview, HELD_BY_TYPE) &&
-                   overview->held_counts[HELD_BY_TYPE] > 0
-               ? HELD_BY_TYPE
+    return overview->selected >= held_start(overview, HELD_BY_WHAT) &&
+                   overview->held_counts[HELD_BY_WHAT] > 0
+               ? HELD_BY_WHAT
                : HELD_BY_USER;
 }
 
@@ -75,7 +75,7 @@ int overview_line_at(const struct overview *overview, int width, int height, int
         return -1;
     const enum overview_held way = layout.columns == 1 ? held_shown(overview)
                                    : x < width / 2     ? HELD_BY_USER
-                                                       : HELD_BY_TYPE;
+                                                       : HELD_BY_WHAT;
     const int row = y - layout.held - 1 + held_first(overview, way, layout.held_rows);
     return row < (int)overview->held_counts[way] ? held_start(overview, way) + row : -1;
 }
@@ -366,15 +366,14 @@ static void render_outside(const struct overview *overview, const struct browse 
 struct held_names {
     const struct session *session;
     const struct growth_data *held;
-    enum overview_held way;
+    enum session_growth_by by;
 };
 
 static struct alike_name held_name(void *context, size_t row)
 {
     const struct held_names *names = context;
-    const enum session_growth_by by =
-        names->way == HELD_BY_TYPE ? SESSION_GROWTH_TYPE : SESSION_GROWTH_USER;
-    return (struct alike_name){.name = growth_name(names->session, by, names->held->rows[row].id)};
+    return (struct alike_name){
+        .name = growth_name(names->session, names->by, names->held->rows[row].id)};
 }
 
 static void render_held(const struct overview *overview, const struct browse *browse,
@@ -383,12 +382,15 @@ static void render_held(const struct overview *overview, const struct browse *br
     const struct growth_data *held = overview->held[way];
     char text[PENDING_SIZE];
     area_text(area, 0, 0, theme_style(THEME_HEADING),
-              way == HELD_BY_TYPE ? "At the peak, by type" : "At the peak, by function of yours");
+              way == HELD_BY_USER ? "At the peak, by function of yours"
+              : overview->held_by[way] == SESSION_GROWTH_SIZE
+                  ? "At the peak, by size (types unknown)"
+                  : "At the peak, by type");
     if (!held) {
         area_text(area, 0, 1, theme_style(THEME_FAINT), browse_pending(text, browse));
         return;
     }
-    struct held_names names = {browse->session, held, way};
+    struct held_names names = {browse->session, held, overview->held_by[way]};
     struct alike_field fields[ALIKE_MOST];
     size_t shown = 0;
     const int rows = area->height - 1, first = held_first(overview, way, rows);
@@ -405,7 +407,7 @@ static void render_held(const struct overview *overview, const struct browse *br
                  theme_category(area->grid, 0, SESSION_COLORS - 1, -1));
         const struct cell_style style = theme_style(selected ? THEME_CURSOR : THEME_PLAIN);
         const char *text_of = held_name(&names, (size_t)first + (size_t)i).name;
-        if (way == HELD_BY_TYPE)
+        if (way == HELD_BY_WHAT)
             area_category(area, name, 1 + i, area->width - name - 1, style, text_of);
         else
             area_name(area, name, 1 + i, area->width - name - 1, style, text_of);
@@ -440,10 +442,10 @@ void overview_render(const void *view, const struct browse *browse, const struct
         struct area left = area_part(area, 1, layout.held, half - 1, layout.held_rows + 1);
         render_held(overview, browse, &left, HELD_BY_USER);
     }
-    if (layout.columns == 2 || held_shown(overview) == HELD_BY_TYPE) {
+    if (layout.columns == 2 || held_shown(overview) == HELD_BY_WHAT) {
         struct area right =
             area_part(area, layout.columns == 2 ? half : 1, layout.held,
                       layout.columns == 2 ? area->width - half : half - 1, layout.held_rows + 1);
-        render_held(overview, browse, &right, HELD_BY_TYPE);
+        render_held(overview, browse, &right, HELD_BY_WHAT);
     }
 }
