@@ -95,6 +95,15 @@ struct token lexer_next(struct lexer *lexer)
         return token;
     if (c == '"') {
         lex_string(lexer, &token);
+    } else if (c == '$' && lexer->parameters && is_word(lexer->next[1]) &&
+               !is_digit(lexer->next[1]) && (unsigned char)lexer->next[1] < 0x80) {
+        token.kind = TOKEN_PARAMETER;
+        token.of_query = true;
+        token.text = lexer->next + 1;
+        do
+            advance(lexer);
+        while (is_word(*lexer->next) && (unsigned char)*lexer->next < 0x80);
+        token.length = (size_t)(lexer->next - token.text);
     } else if (is_word(c)) {
         token.kind = is_digit(c) ? TOKEN_NUMBER : TOKEN_WORD;
         while (is_word(*lexer->next) ||
@@ -127,6 +136,8 @@ struct filter_graph {
 
 /* ---- tokens ---- */
 
+#define NOT_A_PARAMETER "this value cannot be a parameter of the query"
+
 /* Begins to read the value of a parameter. Returns false if the token is not a parameter. */
 static bool enter_argument(struct filter_scope *scope, const struct token *token)
 {
@@ -150,6 +161,14 @@ void filter_advance(struct filter_parser *parser)
         token->problem = "the filter is too long: use fewer graphs with values";
         return;
     }
+    if (parser->parameter) {
+        *token = (struct token){.kind = TOKEN_BAD,
+                                .text = "",
+                                .problem = NOT_A_PARAMETER,
+                                .column = parser->parameter_column,
+                                .of_argument = true};
+        return;
+    }
     parser->tokens++;
     parser->tried_count = 0;
     if (scope->tokens_left == 0) {
@@ -161,7 +180,7 @@ void filter_advance(struct filter_parser *parser)
     int column = token->column;
     *token = *scope->tokens++;
     scope->tokens_left--;
-    if (token->kind == TOKEN_PARAMETER)
+    if (token->kind == TOKEN_PARAMETER && !token->of_query)
         token->column = column;
     token->of_argument = true;
     /* Values are in the user's text. */
@@ -207,6 +226,23 @@ bool filter_at_name(const struct filter_parser *parser)
 bool filter_at_parameter(const struct filter_parser *parser)
 {
     return parser->token.kind == TOKEN_PARAMETER;
+}
+
+bool filter_meet_parameter(struct filter_parser *parser)
+{
+    const struct token token = parser->token;
+    filter_advance(parser);
+    if (!token.of_query)
+        return true;
+    parser->parameter = filter_token_text(parser, &token);
+    parser->parameter_column = token.column;
+    return parser->parameter != NULL;
+}
+
+void filter_take_parameter(struct filter_parser *parser, struct filter_value *value)
+{
+    value->parameter = parser->parameter;
+    parser->parameter = NULL;
 }
 
 /* ---- errors ---- */
@@ -589,8 +625,11 @@ static bool parse_text(struct filter_graph *graph, const char *text, const char 
     struct filter_parser parser = {
         .scope = &scope, .graph = graph, .names = names, .error = error ? error : &kept};
     lexer_start(&scope.lexer, text ? text : "");
+    scope.lexer.parameters = names && names->parameters;
     bool good = stored ? filter_parse_stored(&parser, parser.scope->lexer.next, stored) != NULL
                        : parse_graph(&parser);
+    if (good && parser.parameter)
+        good = filter_fail(&parser, parser.parameter_column, "%s", NOT_A_PARAMETER);
     if (!good)
         filter_place_error(NULL, parser.error);
     return good;

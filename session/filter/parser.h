@@ -29,7 +29,7 @@ enum token_kind {
     TOKEN_STRING, /* text between the quotes, escapes still in it */
     TOKEN_NUMBER, /* with its unit, if one follows */
     TOKEN_OPERATOR,
-    TOKEN_PARAMETER, /* made by the parser: a parameter whose value is not known */
+    TOKEN_PARAMETER, /* made by the parser, or $NAME: a parameter whose value is not known */
 };
 
 struct token {
@@ -38,12 +38,14 @@ struct token {
     const char *problem;
     enum token_kind kind;
     int column;
+    bool of_query;    /* of TOKEN_PARAMETER: $NAME */
     bool of_argument; /* set by the parser: it is part of the value of a parameter */
 };
 
 struct lexer {
     const char *next;
     int column;
+    bool parameters; /* $NAME is a token */
 };
 
 void lexer_start(struct lexer *lexer, const char *text);
@@ -99,6 +101,8 @@ struct filter_parser {
     const struct filter_names *names;
     const struct filter_pipeline *rows; /* the pipeline whose steps are being read */
     struct session_error *error;
+    const char *parameter; /* of a query, that no value has taken yet */
+    int parameter_column;
     struct filter_stored_use *stored;    /* the saved filters met so far */
     const char *tried[FILTER_TRIED_MAX]; /* what the next token could have been, so far */
     unsigned tried_count, depth, stored_depth, uses, tokens;
@@ -114,8 +118,15 @@ bool filter_at(struct filter_parser *parser, const char *text);
 bool filter_accept(struct filter_parser *parser, const char *text);
 /* Returns true if a word or a string comes next. */
 bool filter_at_name(const struct filter_parser *parser);
-/* Returns true if a parameter without a value comes next: its definition is being checked. */
+/* Returns true if a parameter without a value comes next: its definition is being checked, or it is
+ * one of a query. */
 bool filter_at_parameter(const struct filter_parser *parser);
+
+/* Advances over such a parameter. One of a query is then in parser->parameter, and the value that
+ * it stands for takes it from there; otherwise it is an error. Returns false with the error set. */
+bool filter_meet_parameter(struct filter_parser *parser);
+/* Gives a value the parameter of a query that came in its place, if one did. */
+void filter_take_parameter(struct filter_parser *parser, struct filter_value *value);
 
 /* Sets an error and returns false. */
 bool filter_fail(struct filter_parser *parser, int column, const char *format, ...)

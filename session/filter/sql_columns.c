@@ -23,6 +23,8 @@ const struct sql_dialect sql_dialects[DIALECT_TOTAL] = {
             .no_color = "CAST(NULL AS INTEGER)",
             .nodes_of_run = "(SELECT session, stack_id, depth, node_id, unnest(range(frames)) AS i "
                             "FROM stack_run)",
+            .number_parameter = {"$", ""},
+            .text_parameter = {"$", ""},
             .end = "",
         },
     [DIALECT_POSTGRESQL] =
@@ -44,6 +46,8 @@ const struct sql_dialect sql_dialects[DIALECT_TOTAL] = {
             .no_color = "CAST(NULL AS integer)",
             .nodes_of_run = "(SELECT session, stack_id, depth, node_id, generate_series(0, frames "
                             "- 1) AS i FROM stack_run)",
+            .number_parameter = {":", ""},
+            .text_parameter = {":'", "'"},
             .end = "",
             .regex_of_posix = true,
         },
@@ -65,6 +69,8 @@ const struct sql_dialect sql_dialects[DIALECT_TOTAL] = {
             .no_color = "CAST(NULL AS Nullable(Int32))",
             .nodes_of_run = "(SELECT session, stack_id, depth, node_id, arrayJoin(range(toUInt64("
                             "frames))) AS i FROM stack_run)",
+            .number_parameter = {"{", ":UInt64}"},
+            .text_parameter = {"{", ":String}"},
             .end = "\nSETTINGS join_use_nulls = 1, cast_keep_nullable = 1",
             .escapes = true,
         },
@@ -256,6 +262,16 @@ void sql_put_text(FILE *out, const struct sql_dialect *dialect, const char *text
         fputc(*text, out);
     }
     fputc('\'', out);
+}
+
+void sql_put_text_value(FILE *out, const struct sql_dialect *dialect,
+                        const struct filter_value *value)
+{
+    if (value->parameter)
+        fprintf(out, "%s%s%s", dialect->text_parameter.before, value->parameter,
+                dialect->text_parameter.after);
+    else
+        sql_put_text(out, dialect, value->text);
 }
 
 void sql_put_form(FILE *out, const char *form, const char *first, const char *second)

@@ -79,9 +79,12 @@ struct sql_dialect {
     const char *color, *no_color; /* the type of colours, and null of it */
     const char *address;          /* a signed number as one without a sign */
     const char *nodes_of_run; /* the FROM of the rows of stack_run, one for each of their nodes */
-    const char *end;          /* of the query */
-    bool escapes;             /* a backslash in a text is an escape */
-    bool regex_of_posix;      /* an expression keeps its brackets as they are */
+    struct {                  /* before and after the name of a parameter */
+        const char *before, *after;
+    } number_parameter, text_parameter;
+    const char *end;     /* of the query */
+    bool escapes;        /* a backslash in a text is an escape */
+    bool regex_of_posix; /* an expression keeps its brackets as they are */
 };
 extern const struct sql_dialect sql_dialects[DIALECT_TOTAL];
 
@@ -119,6 +122,9 @@ enum sql_column sql_column_of(enum filter_field field, enum sql_column *name);
 void sql_put_frame_name(FILE *out, const struct sql_frame *frame);
 /* Writes a text in quotes. */
 void sql_put_text(FILE *out, const struct sql_dialect *dialect, const char *text);
+/* Writes a text in quotes, or the parameter in its place. */
+void sql_put_text_value(FILE *out, const struct sql_dialect *dialect,
+                        const struct filter_value *value);
 /* Writes a form of a dialect with its expressions. */
 void sql_put_form(FILE *out, const char *form, const char *first, const char *second);
 /* Writes the columns of a block, but its session, id and colour, each after a comma. */

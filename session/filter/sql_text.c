@@ -214,7 +214,11 @@ static bool put_term(FILE *out, struct sql_use *use, const struct sql_dialect *d
         return mark != 0;
     }
     default:
-        fprintf(out, "%" PRIu64, value->number);
+        if (value->parameter)
+            fprintf(out, "%s%s%s", dialect->number_parameter.before, value->parameter,
+                    dialect->number_parameter.after);
+        else
+            fprintf(out, "%" PRIu64, value->number);
         return true;
     }
 }
@@ -264,7 +268,10 @@ void sql_put_moment_text(FILE *out, const struct filter_value *value)
         }
         break;
     default:
-        fprintf(out, "%" PRIu64 "ns", value->number);
+        if (value->parameter)
+            fprintf(out, "$%s", value->parameter);
+        else
+            fprintf(out, "%" PRIu64 "ns", value->number);
         break;
     }
 }

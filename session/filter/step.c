@@ -185,7 +185,10 @@ static bool parse_has(struct filter_parser *parser, struct filter_test *test, in
         return filter_fail(parser, column, "only stack and free_stack can have a function");
     test->operator_ = OPERATOR_HAS;
     test->low.column = parser->token.column;
-    return filter_parse_text(parser, &test->low.text, "the name of a function");
+    if (!filter_parse_text(parser, &test->low.text, "the name of a function"))
+        return false;
+    filter_take_parameter(parser, &test->low);
+    return true;
 }
 
 enum { ITEMS_MAX = 100000 };

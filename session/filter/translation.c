@@ -202,7 +202,7 @@ static bool put_number(struct condition *c, const struct filter_test *test,
                        const struct filter_value *value)
 {
     const enum filter_type type = filter_fields[test->field].type;
-    if (type == TYPE_MOMENT || type == TYPE_DURATION)
+    if (type == TYPE_MOMENT || type == TYPE_DURATION || value->parameter)
         return sql_put_moment(c->out, &c->t->use, c->t->dialect, value, &c->of_run, c->t->error);
     fprintf(c->out, "%" PRIu64, value->number);
     return true;
@@ -248,7 +248,7 @@ static bool put_stack(struct condition *c, const struct filter_test *test, const
             table);
     if (test->operator_ == OPERATOR_HAS) {
         fputs("name = ", t->out);
-        sql_put_text(t->out, t->dialect, test->low.text);
+        sql_put_text_value(t->out, t->dialect, &test->low);
     } else {
         if (!put_match(t, t->out, "name", test))
             return false;
@@ -296,7 +296,7 @@ static bool put_text_test(struct condition *c, const struct filter_test *test, c
     else
         fputs(named, c->out);
     fprintf(c->out, " %s ", operator_text(test->operator_));
-    sql_put_text(c->out, dialect, test->low.text);
+    sql_put_text_value(c->out, dialect, &test->low);
     return true;
 }
 
@@ -321,6 +321,10 @@ static bool put_values(struct condition *c, const struct filter_test *test, cons
                 test->operator_ == OPERATOR_IS_NULL ? "" : "NOT ");
         return true;
     }
+    if (test->low.parameter && (test->field == FIELD_CONFIDENCE || test->field == FIELD_FILE))
+        return session_fail(c->t->error, test->low.column,
+                            "%s cannot be compared with a parameter of the query",
+                            filter_fields[test->field].name);
     if (test->operator_ == OPERATOR_IN_LIST) {
         put_list(c->out, column, test->items);
         return true;
@@ -1486,6 +1490,8 @@ char *session_translate(struct session *session, const char *text, enum session_
                         const char *by, struct session_error *error)
 {
     struct filter_names *names = graph_names_new(session);
+    if (names)
+        names->parameters = true;
     struct filter_graph *graph = names ? filter_parse_named(text, names, error) : NULL;
     struct translation *t = graph ? calloc(1, sizeof(*t)) : NULL;
     char *query = NULL;

@@ -164,6 +164,7 @@ struct filter_value {
     const char *text;          /* if it is not a number */
     enum filter_moment moment; /* of times and durations; MOMENT_MARK: `text` is its name */
     const struct filter_time_term *terms; /* of MOMENT_SUM */
+    const char *parameter; /* of a query, in place of the number or text; NULL: it is here */
     int column;
 };
 
@@ -310,6 +311,7 @@ struct filter_names {
     void (*offered)(void *context, const char *name);
     void *offered_context;
     const char *nobody;
+    bool parameters; /* $NAME stands for a value that a query gets when it runs */
 };
 
 /* Parses `text` (NULL or blank: `all`). Returns NULL with `error` and its column set. */

@@ -123,10 +123,8 @@ static bool parse_scaled(struct filter_parser *parser, const struct unit *units,
                          const char *expected, uint64_t *number)
 {
     const struct token *token = &parser->token;
-    if (filter_at_parameter(parser)) {
-        filter_advance(parser);
-        return true;
-    }
+    if (filter_at_parameter(parser))
+        return filter_meet_parameter(parser);
     if (token->kind != TOKEN_NUMBER)
         return filter_expected(parser, expected);
     size_t digits = 0;
@@ -234,7 +232,9 @@ static bool parse_time_term(struct filter_parser *parser, struct time_sum *sum, 
     term->value.is_number = true;
     term->value.column = parser->token.column;
     if (filter_at_parameter(parser)) {
-        filter_advance(parser);
+        if (!filter_meet_parameter(parser))
+            return false;
+        filter_take_parameter(parser, &term->value);
     } else if (filter_at_name(parser)) {
         sum->moments += negative ? -1 : 1;
         if (!parse_time_word(parser, &term->value))
@@ -261,7 +261,7 @@ static bool time_continues(struct filter_parser *parser, const struct time_sum *
     if (!sum->in_set)
         return true;
     struct token next = filter_peek(parser);
-    if (next.of_argument) /* a parameter is never a set */
+    if (next.of_argument || next.kind == TOKEN_PARAMETER) /* a parameter is never a set */
         return true;
     if (!at_fixed_moment(&next))
         return next.kind == TOKEN_NUMBER;
@@ -287,7 +287,7 @@ static void fold_numbers(struct filter_value *value, const struct filter_time_te
 {
     __int128 sum = 0;
     for (const struct filter_time_term *term = terms; term; term = term->next) {
-        if (term->value.moment != MOMENT_NUMBER)
+        if (term->value.moment != MOMENT_NUMBER || term->value.parameter)
             return;
         sum += term->negative ? -(__int128)term->value.number : (__int128)term->value.number;
     }
@@ -409,15 +409,16 @@ static bool parse_boolean(struct filter_parser *parser, struct filter_value *val
         return true;
     if (!filter_at_parameter(parser))
         return filter_expected(parser, "true or false");
-    filter_advance(parser);
-    return true;
+    return filter_meet_parameter(parser);
 }
 
 bool filter_parse_text(struct filter_parser *parser, const char **text, const char *what)
 {
-    if (filter_at_parameter(parser))
+    if (filter_at_parameter(parser)) {
         *text = "";
-    else if (filter_at_name(parser))
+        return filter_meet_parameter(parser);
+    }
+    if (filter_at_name(parser))
         *text = filter_token_text(parser, &parser->token);
     else
         return filter_expected(parser, what);
@@ -428,14 +429,17 @@ bool filter_parse_text(struct filter_parser *parser, const char **text, const ch
 bool filter_parse_value(struct filter_parser *parser, enum filter_type type,
                         struct filter_value *value)
 {
+    bool good = false;
     value->column = parser->token.column;
     switch (type) {
     case TYPE_NUMBER:
         value->is_number = true;
-        return filter_parse_count(parser, &value->number);
+        good = filter_parse_count(parser, &value->number);
+        break;
     case TYPE_SIZE:
         value->is_number = true;
-        return filter_parse_size(parser, &value->number);
+        good = filter_parse_size(parser, &value->number);
+        break;
     case TYPE_DURATION:
     case TYPE_MOMENT:
         return parse_time(parser, value, type, false);
@@ -444,14 +448,18 @@ bool filter_parse_value(struct filter_parser *parser, enum filter_type type,
             value->is_number = true;
             return filter_parse_count(parser, &value->number);
         }
-        return filter_parse_text(parser, &value->text, "a name or a number");
+        good = filter_parse_text(parser, &value->text, "a name or a number");
+        break;
     case TYPE_BOOLEAN:
         return parse_boolean(parser, value);
     case TYPE_COLOR:
         return filter_parse_color(parser, value);
     case TYPE_TEXT:
+        good = filter_parse_text(parser, &value->text,
+                                 "a name (quote it with \" unless it is one word)");
         break;
     }
-    return filter_parse_text(parser, &value->text,
-                             "a name (quote it with \" unless it is one word)");
+    if (good)
+        filter_take_parameter(parser, value);
+    return good;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Loads folders of tables into a database by their scripts and answers queries, for translations.py.
 // usage: node queries.js duckdb|clickhouse [FOLDER…] FILE
-// FILE has the queries as JSON. Prints a line of JSON for each: [[NAME…], [VALUE…]…], values as texts or
+// FILE has the queries as JSON, those with parameters as [QUERY, {NAME: VALUE…}]. Prints a line of JSON for each: [[NAME…], [VALUE…]…], values as texts or
 // null, or {"error": TEXT}.
 const fs = require('fs')
 const path = require('path')
@@ -17,8 +17,9 @@ async function duckdb() {
         process.chdir(folder)
         await connection.run(fs.readFileSync('load.duckdb.sql', 'utf8'))
     }
-    return async (query) => {
-        const reader = await connection.runAndReadAll(query)
+    return async (query, values) => {
+        const bound = Object.entries(values).map(([name, value]) => [name, typeof value === 'number' ? BigInt(value) : value])
+        const reader = await connection.runAndReadAll(query, bound.length > 0 ? Object.fromEntries(bound) : undefined)
         return [reader.columnNames(), ...reader.getRows().map((row) => row.map(text))]
     }
 }
@@ -31,7 +32,9 @@ function clickhouse() {
         process.chdir(folder)
         session.query(fs.readFileSync('load.clickhouse.sql', 'utf8'))
     }
-    return async (query) => {
+    return async (query, values) => {
+        for (const [name, value] of Object.entries(values))
+            session.query(`SET param_${name} = '${String(value).replace(/['\\]/g, '\\$&')}'`)
         const answer = session.query(query.replace(/;\s*$/, ''), 'JSONCompactStringsEachRowWithNames')
         const lines = answer.split('\n').filter((line) => line).map((line) => JSON.parse(line))
         return lines.map((row, i) => (i === 0 ? row : row.map((value) => (value === '\u1d3a\u1d41\u1d38\u1d38' ? null : value))))
@@ -43,7 +46,7 @@ async function main() {
     for (const query of queries) {
         let line
         try {
-            line = await answer(query)
+            line = await answer(...(Array.isArray(query) ? query : [query, {}]))
         } catch (fault) {
             line = { error: String(fault.message || fault) }
         }

@@ -101,6 +101,8 @@ def program(text):
     for words, status, message in ((['--sql', 'oracle'], 2, 'needs one of'), (['--sql', 'duckdb', '-f', 'csv'], 2, 'takes'),
                                    (['--sql', 'duckdb', '--filter', 'all | fold 1K'], 2, 'column 7: fold has no translation'),
                                    (['--sql', 'duckdb', f'{WORK}/none.db'], 1, 'none.db'),
+                                   (['--sql', 'duckdb', '--filter', 'all | top $n'], 2, 'column 11: this value cannot be a parameter'),
+                                   (['-f', 'csv', '--filter', 'all | where size > $n', f'{WORK}/frees.db'], 2, 'column 20: this character'),
                                    (['--by', 'host', '-f', 'csv'], 2, '--by works with --sql'),
                                    (['--sql', 'duckdb', '--by', 'a,b,a'], 2, 'at most 8 keys'),
                                    (['--sql', 'duckdb', '--by', 'host', '--filter', 'leaked'], 2, 'must end in groups or a measure'),
@@ -208,6 +210,13 @@ class Comparison:
                                        f'{wanted[place:place + 1]} ({len(found)} and {len(wanted)} rows)')
 
 
+# Filters with parameters of the query, their values, and the same filter with these.
+PARAMETERS = [('grown($from, $to)', {'from': 2000000, 'to': 40000000}, 'grown(2ms, 40ms)'),
+              ('all | where size in $least..$most and not stack has $f | join function', {'least': 20, 'most': 700, 'f': 'main'},
+               'all | where size in 20..700 and not stack has "main" | join function'),
+              ('big(N) = all | where size >= N; big($n) | where type != $t', {'n': 32, 't': 'it\'s "char"'},
+               'big(N) = all | where size >= N; big(32) | where type != "it\'s \\"char\\""'),
+              ('live at end - $x - 1ms | sum size', {'x': 1000000}, 'live at end - 2ms | sum size')]
 # With --by: a filter, the one whose rows of each session tell its answer, and what is done with their sums.
 SUMS = ('allocations', 'bytes', 'objects', 'live_bytes', 'live_count')
 BY_GROUPS = [('all | join type', 'all | join type', sorted), ('leaked | join function, size', 'leaked | join function, size', sorted),
@@ -274,9 +283,11 @@ def postgresql(folders, queries):
         for folder in folders:
             server.psql('-f', 'load.postgresql.sql', cwd=folder, env=quiet)
         for query in queries:
+            query, values = query if isinstance(query, list) else (query, {})
             done = subprocess.run([f'{server.programs}/psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-h', server.folder, '-U', 'mprof',
-                                   '-d', 'postgres', '--csv', '-P', 'null=\u2400'], input=query.encode(errors='surrogateescape'),
-                                  capture_output=True, check=False, env=quiet)
+                                   '-d', 'postgres', '--csv', '-P', 'null=\u2400',
+                                   *(word for name, value in values.items() for word in ('-v', f'{name}={value}'))],
+                                  input=query.encode(errors='surrogateescape'), capture_output=True, check=False, env=quiet)
             yield csv_rows(done.stdout.decode()) if done.returncode == 0 else {'error': done.stderr.decode()}
 
 
@@ -298,7 +309,7 @@ def main():
             *(['--label', f'service={service}'] if service else []))
     program('live at peak | where size > 1K and not function ~ "a|b" | join type | top 3')
     comparison = Comparison(sessions)
-    comparison.ask_engine(list(dict.fromkeys(texts + [of for _, of, _ in BY_GROUPS] + BY_TEXTS)))
+    comparison.ask_engine(list(dict.fromkeys(texts + [of for _, of, _ in BY_GROUPS] + BY_TEXTS + [plain for *_, plain in PARAMETERS])))
     databases = os.environ.get('MPROF_TEST_DATABASES', 'duckdb postgresql' + (' clickhouse' if SOAK else '')).split()
     for database in databases:
         translated = translate(database, texts)
@@ -306,12 +317,16 @@ def main():
         before = comparison.compared
         refused = collections.Counter(re.sub(r'.*column \d+: |"[^"]*"', '', reason) for _, query, reason in translated if not query)
         queries = [query for _, query in asked]
+        queries += [[query, values] for (_, query, _), (_, values, _) in
+                    zip(translate(database, [text for text, *_ in PARAMETERS]), PARAMETERS)]
         queries += [run(f'{BUILD}/bin/mprof-export', '--sql', database, '--by', 'service,program', '--filter', text).stdout.decode()
                     for text in BY_TEXTS]
         answers = list(postgresql(folders, queries) if database == 'postgresql' else by_node(database, folders, queries))
         for (text, _), answer in zip(asked, answers):
             comparison.compare(database, text, answer)
-        compare_by(comparison, database, answers[len(asked):])
+        for (text, _, plain), answer in zip(PARAMETERS, answers[len(asked):]):
+            comparison.compare(database, plain, answer)
+        compare_by(comparison, database, answers[len(asked) + len(PARAMETERS):])
         print(f'{database}: {len(asked)} filters on {len(sessions)} sessions, {comparison.compared - before} answers compared')
         for reason, count in refused.most_common():
             print(f'  {count} refused: {reason}')
