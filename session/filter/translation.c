@@ -766,16 +766,15 @@ static bool put_peaks(struct translation *t, const struct rows *groups, unsigned
     fputs(",\n      sum(x.change) OVER (PARTITION BY x.session", t->out);
     if (!put_keys(t, groups, "x", KEYS_ALONE))
         return false;
-    fputs(" ORDER BY x.ns, x.born, x.change\n        ROWS UNBOUNDED PRECEDING) AS live\n    FROM (",
-          t->out);
+    fputs(" ORDER BY x.moment\n        ROWS UNBOUNDED PRECEDING) AS live\n    FROM (", t->out);
     for (int born = 1; born >= 0; born--) {
         fputs("SELECT x.session AS session", t->out);
         if (!put_keys(t, groups, "x", KEYS_OF_BLOCKS | KEYS_NAMED | KEYS_ALONE))
             return false;
         fprintf(t->out,
-                born ? ", x.alloc_time AS ns, 1 AS born, x.bytes AS change FROM step_%u x\n"
+                born ? ", 2 * x.alloc_time + 1 AS moment, x.bytes AS change FROM step_%u x\n"
                        "      UNION ALL "
-                     : ", x.free_time, 0, -x.bytes FROM step_%u x WHERE x.free_time IS NOT NULL",
+                     : ", 2 * x.free_time, -x.bytes FROM step_%u x WHERE x.free_time IS NOT NULL",
                 blocks);
     }
     fputs(") x) x\n  GROUP BY x.session", t->out);
@@ -1202,28 +1201,33 @@ static void put_each(const struct translation *t, const char *table, const char 
         fprintf(t->out, ", r.by_%zu", i + 1);
 }
 
-/* Writes the running sum of the live bytes, and where it is largest. */
+/*
+ * Writes the running sum of the live bytes, and where it is first largest. Frees come before the
+ * allocations of the same time, so one number orders the events: the sum is largest after the last
+ * allocation of a time.
+ */
 static void put_peak(struct translation *t, const struct rows *rows)
 {
-    fprintf(
-        t->out,
-        ",\n-- The largest live bytes, and the first moment that had them.\nevent AS (\n"
-        "  SELECT x.session AS session, x.alloc_time AS ns, 1 AS born, x.bytes AS change FROM "
-        "step_%u x\n  UNION ALL SELECT x.session, x.free_time, 0, -x.bytes FROM step_%u x WHERE "
-        "x.free_time IS NOT NULL)",
-        rows->step, rows->step);
-    fputs(",\nrunning AS (\n  SELECT e.session AS session, e.ns AS ns,\n    sum(e.change) OVER "
-          "(PARTITION BY e.session ORDER BY e.ns, e.born, e.change ROWS UNBOUNDED PRECEDING) AS "
-          "live\n  FROM event e)",
+    fprintf(t->out,
+            ",\n-- The largest live bytes, and the first moment that had them.\nevent AS (\n"
+            "  SELECT x.session AS session, 2 * x.alloc_time + 1 AS moment, x.bytes AS change FROM "
+            "step_%u x\n  UNION ALL SELECT x.session, 2 * x.free_time, -x.bytes FROM step_%u x "
+            "WHERE x.free_time IS NOT NULL)",
+            rows->step, rows->step);
+    fputs(",\nrunning AS (\n  SELECT e.session AS session, e.moment AS moment,\n    sum(e.change) "
+          "OVER (PARTITION BY e.session ORDER BY e.moment ROWS UNBOUNDED PRECEDING) AS live\n"
+          "  FROM event e),\nmost AS (\n  SELECT e.session AS session, max(e.live) AS live FROM "
+          "running e GROUP BY e.session)",
           t->out);
-    fputs(",\npeak AS (\n  SELECT e.session AS session, e.ns AS ns, e.live AS live,\n    "
-          "row_number() OVER (PARTITION BY e.session ORDER BY e.live DESC, e.ns) AS place\n  FROM "
-          "running e)",
+    fputs(",\npeak AS (\n  SELECT m.session AS session, m.live AS live, min(e.moment) AS moment\n"
+          "  FROM most m JOIN running e ON e.session = m.session AND e.live = m.live\n  GROUP BY "
+          "m.session, m.live)",
           t->out);
     fputs("\nSELECT r.session AS session, CASE WHEN r.machines = 1 THEN coalesce(p.live, 0) END AS "
-          "value,\n  CASE WHEN r.machines > 1 THEN NULL WHEN p.live > 0 THEN p.ns ELSE 0 END AS "
-          "\"time\"\nFROM run r LEFT JOIN peak p ON p.session = r.session AND p.place = 1",
+          "value,\n  CASE WHEN r.machines > 1 THEN NULL WHEN p.live > 0 THEN ",
           t->out);
+    put_form(t, t->dialect->divide, "p.moment", "2");
+    fputs(" ELSE 0 END AS \"time\"\nFROM run r LEFT JOIN peak p ON p.session = r.session", t->out);
 }
 
 /* Writes a condition that a block was live at a moment. */

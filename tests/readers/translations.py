@@ -38,6 +38,7 @@ MORE = ['live | where lifetime in 52us..118963872ns | top 100000 | color 3 | joi
         'all | avg lifetime', 'all | where size == 77777777 | avg size', 'all | max address', 'all | min free_time',
         'all | sort crossed desc | top 30', 'all | sort collected | top 30', 'all | join collected, freed',
         'all | color 3 where size > 50 | join color | sort color desc', 'all | color 3 where size > 50 | sort color | top 9',
+        'all | peak', 'all | where size > 64 and type != "char" | peak', 'all | where size == 77777777 | peak',
         'all | join caller, frame 1, frame 0, function | top 20', 'all | sort frame 2 desc | top 20']
 
 
