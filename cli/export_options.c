@@ -56,10 +56,11 @@ static const struct command_option options[] = {
                               .help = "for pprof: write a file for each such part of the run, as "
                                       "10s: what was allocated in it, and what was live at its "
                                       "end; FILE.pb.gz becomes FILE.0001.pb.gz and so on"},
-    [EXPORT_OPTION_LABEL] = {0, "label", "KEY=TEXT", .choices = "service= host=",
-                             .help = "for pprof and --tables: give all samples, or the session in "
-                                     "the table meta, this label, as service=shop, in place of the "
-                                     "session's own of that key; up to 8 times"},
+    [EXPORT_OPTION_LABEL] =
+        {0, "label", "KEY=TEXT", .choices = "service= host=",
+         .help = "for pprof, parquet and --tables: give all samples, rows, or the session in "
+                 "the table meta, this label, as service=shop, in place of the "
+                 "session's own of that key; up to 8 times"},
     [EXPORT_OPTION_EVENTS] = {0, "events", "N", .choices = "",
                               .help = "for chrome: show the lives of the N largest blocks "
                                       "(default: 1000)"},
@@ -90,7 +91,7 @@ const struct command_line export_command_line = {
              "  heapsnapshot  Chrome's memory panel: references between blocks, retained sizes\n"
              "  csv           rows of the filter's graph: allocations, groups or a measure\n"
              "  ndjson        the same as JSON, an object a line\n"
-             "  parquet       all tables (--tables), for DuckDB, ClickHouse and others\n"
+             "  parquet       the same with the session and its labels, for DuckDB and ClickHouse\n"
              "  svg           a browser: a flame graph to click and search\n"
              "Exit status: 0 good, 1 bad session or output, 2 bad usage or filter.\n",
     .options = options,

@@ -12,7 +12,7 @@ complete -c mprof-export -l value -x -a 'bytes allocations live_bytes live_count
 complete -c mprof-export -l pcs -x -a 'made-up real' -d 'for pprof-text: write made-up addresses with their names, or the real addresses and the mappings, for a reader that has the binaries (default: made-up)'
 complete -c mprof-export -l tables -r -F -d 'for csv, ndjson and parquet: write all tables of the session into the folder DIR, with scripts that load them into PostgreSQL, DuckDB and ClickHouse'
 complete -c mprof-export -l window -x -d 'for pprof: write a file for each such part of the run, as 10s: what was allocated in it, and what was live at its end; FILE.pb.gz becomes FILE.0001.pb.gz and so on'
-complete -c mprof-export -l label -x -a 'service= host=' -d 'for pprof and --tables: give all samples, or the session in the table meta, this label, as service=shop, in place of the session\'s own of that key; up to 8 times'
+complete -c mprof-export -l label -x -a 'service= host=' -d 'for pprof, parquet and --tables: give all samples, rows, or the session in the table meta, this label, as service=shop, in place of the session\'s own of that key; up to 8 times'
 complete -c mprof-export -l events -x -d 'for chrome: show the lives of the N largest blocks (default: 1000)'
 complete -c mprof-export -l max-events -x -d 'for firefox: refuse to write more than N allocations and frees (default: 2000000)'
 complete -c mprof-export -s q -l quiet -d 'print only errors and warnings'

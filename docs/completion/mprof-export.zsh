@@ -14,7 +14,7 @@ _arguments -s -S \
     '--pcs=[for pprof-text: write made-up addresses with their names, or the real addresses and the mappings, for a reader that has the binaries (default: made-up)]:WHICH:(made-up real)' \
     '--tables=[for csv, ndjson and parquet: write all tables of the session into the folder DIR, with scripts that load them into PostgreSQL, DuckDB and ClickHouse]:DIR:_files' \
     '--window=[for pprof: write a file for each such part of the run, as 10s: what was allocated in it, and what was live at its end; FILE.pb.gz becomes FILE.0001.pb.gz and so on]:LENGTH: ' \
-    '--label=[for pprof and --tables: give all samples, or the session in the table meta, this label, as service=shop, in place of the session'\''s own of that key; up to 8 times]:KEY=TEXT:(service= host=)' \
+    '--label=[for pprof, parquet and --tables: give all samples, rows, or the session in the table meta, this label, as service=shop, in place of the session'\''s own of that key; up to 8 times]:KEY=TEXT:(service= host=)' \
     '--events=[for chrome: show the lives of the N largest blocks (default: 1000)]:N: ' \
     '--max-events=[for firefox: refuse to write more than N allocations and frees (default: 2000000)]:N: ' \
     '(-q --quiet)'{-q,--quiet}'[print only errors and warnings]' \

@@ -47,7 +47,11 @@ static const struct export_format formats[] = {
      .takes_base = true,
      .runs_graph = true,
      .has_no_stacks = true},
-    {.name = "parquet", .write = export_parquet, .runs_graph = true, .has_no_stacks = true},
+    {.name = "parquet",
+     .write = export_parquet,
+     .runs_graph = true,
+     .has_no_stacks = true,
+     .is_binary = true},
     {.name = "svg", .write = export_svg, .takes_base = true, .takes_at = true, .takes_value = true},
 };
 
@@ -237,21 +241,19 @@ static int check_arguments(struct arguments *arguments)
         return command_line_wrong(line, "%s shows all blocks: leave out --filter", format->name);
     if (arguments->export.tables && !format->runs_graph)
         return command_line_wrong(line, "--tables works with csv, ndjson and parquet");
-    if (!arguments->export.tables && format->write == export_parquet)
-        return command_line_wrong(line, "parquet is for whole sessions: name a folder by --tables");
     if (arguments->export.tables && (arguments->base || arguments->export.filter ||
                                      arguments->export.process || arguments->export.path))
         return command_line_wrong(line, "--tables writes the whole session into its folder: leave "
                                         "out --base, --filter, --process and -o");
-    if (arguments->labels.count > 0 && strcmp(format->name, "pprof") != 0 &&
-        !arguments->export.tables)
-        return command_line_wrong(line, "--label works with pprof and --tables");
+    if (arguments->labels.count > 0 && !format->is_binary && !arguments->export.tables)
+        return command_line_wrong(line, "--label works with pprof, parquet and --tables");
     if (arguments->window && strcmp(format->name, "pprof") != 0)
         return command_line_wrong(line, "--window works with pprof");
     if (arguments->window && (!arguments->export.path || arguments->base || arguments->at))
         return command_line_wrong(line, "--window writes several files: name them with -o, and "
                                         "leave out --base and --at");
-    if (format->is_binary && !arguments->export.path && isatty(STDOUT_FILENO))
+    if (format->is_binary && !arguments->export.path && !arguments->export.tables &&
+        isatty(STDOUT_FILENO))
         return command_line_wrong(line, "%s is not text for a terminal: name a file with -o",
                                   format->name);
     if (arguments->at && !arguments->value_given)

@@ -8,6 +8,7 @@
  */
 #include "report/export/parquet.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ enum page { PAGE_DATA = 0, PAGE_DICTIONARY = 2 };
 enum { CODEC_ZSTD = 6, CONVERTED_UTF8 = 0 };
 
 static const uint8_t physical_types[] = {
-    [PARQUET_INTEGER] = 2, [PARQUET_REAL] = 5, [PARQUET_TEXT] = 6};
+    [PARQUET_INTEGER] = 2, [PARQUET_REAL] = 5, [PARQUET_TEXT] = 6, [PARQUET_TRUTH] = 0};
 
 struct buffer {
     uint8_t *bytes;
@@ -35,7 +36,7 @@ struct buffer {
 
 struct column {
     struct parquet_column about;
-    struct buffer values;  /* PLAIN; of texts: the dictionary */
+    struct buffer values;  /* PLAIN; of texts: the dictionary; of truths a byte each */
     struct buffer present; /* a byte for each row: 1, or 0 for null */
     struct buffer indexes; /* of texts: the place of each value in the dictionary, as uint32_t */
     struct buffer texts;   /* the different texts as they came, each with its zero */
@@ -208,6 +209,17 @@ static void put_indexes(struct parquet *parquet, const struct column *column)
     }
 }
 
+/* Puts truths into the page, eight in a byte. */
+static void put_truths(struct parquet *parquet, const struct column *column)
+{
+    for (size_t i = 0; i < column->values.size; i += 8) {
+        unsigned byte = 0;
+        for (size_t k = 0; k < 8 && i + k < column->values.size; k++)
+            byte |= (unsigned)column->values.bytes[i + k] << k;
+        put_byte(parquet, &parquet->page, byte);
+    }
+}
+
 /* Writes the pages of a column, and what the footer says of them. */
 static void write_column(struct parquet *parquet, struct column *column, uint64_t *bytes)
 {
@@ -228,6 +240,8 @@ static void write_column(struct parquet *parquet, struct column *column, uint64_
         put_levels(parquet, column);
     if (dictionary)
         put_indexes(parquet, column);
+    else if (column->about.type == PARQUET_TRUTH)
+        put_truths(parquet, column);
     else
         put(parquet, &parquet->page, column->values.bytes, column->values.size);
     size += write_page(parquet, PAGE_DATA, column->present.size, encoding);
@@ -301,7 +315,19 @@ static void put_8(struct parquet *parquet, uint64_t bits)
 
 void parquet_put_integer(struct parquet *parquet, int64_t number)
 {
-    put_8(parquet, (uint64_t)number);
+    char digits[24];
+    if (parquet->columns[parquet->next].about.type == PARQUET_TEXT) {
+        snprintf(digits, sizeof(digits), "%" PRId64, number);
+        parquet_put_text(parquet, digits);
+    } else {
+        put_8(parquet, (uint64_t)number);
+    }
+}
+
+void parquet_put_truth(struct parquet *parquet, bool truth)
+{
+    put_byte(parquet, &begin_value(parquet, true)->values, truth);
+    end_value(parquet);
 }
 
 void parquet_put_real(struct parquet *parquet, double number)

@@ -65,10 +65,22 @@ static void end_value(struct row_writer *rows)
     }
 }
 
+/* Returns true if the next value goes into a Parquet file. Before the first one of a row come those
+ * that all rows have. */
+static bool begin_parquet(struct row_writer *rows)
+{
+    if (!rows->parquet)
+        return false;
+    for (size_t i = 0; rows->next == 0 && i < rows->constant_count; i++)
+        parquet_put_text(rows->parquet, rows->constants[i]);
+    rows->next = (rows->next + 1) % rows->count;
+    return true;
+}
+
 /* Write the next value; the last one of a row ends the line. A text of NULL is null. */
 static void rows_text(struct row_writer *rows, const char *text)
 {
-    if (rows->parquet) {
+    if (begin_parquet(rows)) {
         parquet_put_text(rows->parquet, text);
         return;
     }
@@ -82,6 +94,13 @@ static void rows_text(struct row_writer *rows, const char *text)
 
 static void rows_number(struct row_writer *rows, uint64_t number)
 {
+    if (begin_parquet(rows)) {
+        if (number <= INT64_MAX)
+            parquet_put_integer(rows->parquet, (int64_t)number);
+        else
+            parquet_put_text(rows->parquet, NULL);
+        return;
+    }
     struct json *json = begin_value(rows);
     if (json)
         json_number(json, number);
@@ -92,7 +111,7 @@ static void rows_number(struct row_writer *rows, uint64_t number)
 
 void rows_signed(struct row_writer *rows, int64_t number)
 {
-    if (rows->parquet) {
+    if (begin_parquet(rows)) {
         parquet_put_integer(rows->parquet, number);
         return;
     }
@@ -106,7 +125,7 @@ void rows_signed(struct row_writer *rows, int64_t number)
 
 static void rows_real(struct row_writer *rows, double number)
 {
-    if (rows->parquet) {
+    if (begin_parquet(rows)) {
         parquet_put_real(rows->parquet, number);
         return;
     }
@@ -120,6 +139,10 @@ static void rows_real(struct row_writer *rows, double number)
 
 static void rows_truth(struct row_writer *rows, bool truth)
 {
+    if (begin_parquet(rows)) {
+        parquet_put_truth(rows->parquet, truth);
+        return;
+    }
     struct json *json = begin_value(rows);
     if (json)
         json_truth(json, truth);
@@ -131,6 +154,71 @@ static void rows_truth(struct row_writer *rows, bool truth)
 static void rows_null(struct row_writer *rows)
 {
     rows_text(rows, NULL);
+}
+
+/* ---- the rows of a filter ---- */
+
+/* A file of a filter's rows. Those of Parquet say whose they are. */
+struct filtered {
+    struct row_writer rows;
+    const char *constants[3 + EXPORT_LABELS_MOST];
+    char *names[EXPORT_LABELS_MOST]; /* of the labels' columns */
+    size_t named;
+    char session[PRINTABLE_BYTE_MAX * NAME_MAX + 1];
+};
+
+/* Writes the name of the session's file without folder and .db, as a terminal may have it. */
+static void name_session(const struct export *export, char *name, size_t size)
+{
+    const char *file = basename(session_path(export->own.session));
+    printable_copy(name, size, file);
+    char *dot = strrchr(name, '.');
+    if (dot && dot > name && strcmp(dot, ".db") == 0)
+        *dot = '\0';
+}
+
+/* Begins the file. `types` are those of the columns in Parquet, which also has the session, its
+ * host, its start and its labels. Returns false with the error set. end_filtered() in any case. */
+static bool begin_filtered(struct filtered *file, const struct export *export, enum table_form form,
+                           const char *const *names, const enum parquet_type *types, size_t count)
+{
+    const char *const facts[] = {"session", "host", "start_time"};
+    struct parquet_column columns[3 + EXPORT_LABELS_MOST + COLUMNS_MOST];
+    size_t total = 0;
+    rows_begin(&file->rows, export->out, form == TABLES_NDJSON, names,
+               form == TABLES_PARQUET ? 0 : count);
+    file->named = 0;
+    if (form != TABLES_PARQUET)
+        return true;
+    name_session(export, file->session, sizeof(file->session));
+    for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++) {
+        file->constants[total] =
+            i == 0 ? file->session : session_meta(export->own.session, facts[i]);
+        columns[total++] = (struct parquet_column){facts[i], PARQUET_TEXT, false};
+    }
+    for (; file->named < export->label_count; file->named++) {
+        const struct export_label *label = &export->labels[file->named];
+        if (asprintf(&file->names[file->named], "label.%s", label->key) < 0)
+            return report_fail_memory(export->error, "a name");
+        file->constants[total] = label->text;
+        columns[total++] = (struct parquet_column){file->names[file->named], PARQUET_TEXT, false};
+    }
+    file->rows.constants = file->constants;
+    file->rows.constant_count = total;
+    file->rows.count = count;
+    for (size_t i = 0; i < count; i++)
+        columns[total++] = (struct parquet_column){names[i], types[i], false};
+    file->rows.parquet = parquet_begin(export->out, columns, total);
+    return file->rows.parquet || report_fail_memory(export->error, "a row");
+}
+
+/* Ends it. `good`: so far. */
+static bool end_filtered(struct filtered *file, const struct export *export, bool good)
+{
+    file->rows.failed |= !parquet_end(file->rows.parquet);
+    for (size_t i = 0; i < file->named; i++)
+        free(file->names[i]);
+    return good && (!file->rows.failed || report_fail_memory(export->error, "a row"));
 }
 
 /* ---- allocations ---- */
@@ -158,6 +246,11 @@ static const char *const allocation_columns[] = {
     "thread",   "free_thread", "freed_by", "arena",    "stack_id", "free_stack_id", "realloc_of",
 };
 enum { ALLOCATION_COLUMNS = sizeof(allocation_columns) / sizeof(*allocation_columns) };
+static const enum parquet_type allocation_types[ALLOCATION_COLUMNS] = {
+    [5] = PARQUET_TEXT,  [9] = PARQUET_TEXT,  [10] = PARQUET_TEXT,
+    [11] = PARQUET_TEXT, [13] = PARQUET_TEXT, [14] = PARQUET_TEXT,
+    [15] = PARQUET_TEXT, [16] = PARQUET_TEXT, [17] = PARQUET_TEXT, /* the others are integers */
+};
 
 static const struct site *find_site(const struct listing *listing, uint32_t stack)
 {
@@ -288,81 +381,112 @@ void rows_put_key(struct row_writer *rows, const struct session_group_set *set, 
     }
 }
 
-static bool put_groups(const struct export *export, struct session_group_set *set, bool ndjson)
+/* Returns the type of a key in Parquet. */
+static enum parquet_type type_of_key(enum session_key_type type)
+{
+    return type == KEY_TRUTH                                              ? PARQUET_TRUTH
+           : type == KEY_NUMBER || type == KEY_BYTES || type == KEY_COLOR ? PARQUET_INTEGER
+                                                                          : PARQUET_TEXT;
+}
+
+static bool put_group_rows(const struct export *export, struct session_group_set *set,
+                           struct row_writer *rows)
 {
     const struct session_key_column *keys;
     const size_t key_count = session_groups_keys(set, &keys);
-    const char *names[COLUMNS_MOST];
-    struct row_writer rows;
-    if (key_count > ROWS_KEYS_MOST)
-        return report_fail(export->error, "the groups have too many keys");
-    size_t columns = 0;
-    for (size_t i = 0; i < key_count; i++) {
-        names[columns++] = keys[i].name;
-        if (session_group_id_name(&keys[i]))
-            names[columns++] = session_group_id_name(&keys[i]);
-    }
-    for (int i = 0; i < MEASURE_TOTAL; i++)
-        names[columns++] = session_group_measure_name((enum session_group_measure)i);
-    names[columns++] = "estimated";
-    if (!session_groups_prepare(set, (1u << MEASURE_TOTAL) - 1, export->error))
-        return false;
-    rows_begin(&rows, export->out, ndjson, names, columns);
     for (size_t row = 0; row < session_groups_count(set); row++) {
         for (size_t key = 0; key < key_count; key++) {
             const struct session_group_key value = session_group_key(set, row, key);
-            rows_put_key(&rows, set, row, key, keys[key].type);
+            rows_put_key(rows, set, row, key, keys[key].type);
             if (session_group_id_name(&keys[key]) && value.is_null)
-                rows_null(&rows);
+                rows_null(rows);
             else if (session_group_id_name(&keys[key]))
-                rows_number(&rows, value.id);
+                rows_number(rows, value.id);
         }
         for (int i = 0; i < MEASURE_TOTAL; i++) {
             uint64_t value;
             if (!session_group_value(set, row, (enum session_group_measure)i, &value,
                                      export->error))
                 return false;
-            rows_number(&rows, value);
+            rows_number(rows, value);
         }
-        rows_truth(&rows, session_sampled(export->own.session));
+        rows_truth(rows, session_sampled(export->own.session));
     }
-    return !rows.failed || report_fail_memory(export->error, "a row");
+    return true;
+}
+
+static bool put_groups(const struct export *export, struct session_group_set *set,
+                       enum table_form form)
+{
+    const struct session_key_column *keys;
+    const size_t key_count = session_groups_keys(set, &keys);
+    const char *names[COLUMNS_MOST];
+    enum parquet_type types[COLUMNS_MOST];
+    struct filtered file;
+    if (key_count > ROWS_KEYS_MOST)
+        return report_fail(export->error, "the groups have too many keys");
+    size_t columns = 0;
+    for (size_t i = 0; i < key_count; i++) {
+        types[columns] = type_of_key(keys[i].type);
+        names[columns++] = keys[i].name;
+        types[columns] = PARQUET_INTEGER;
+        if (session_group_id_name(&keys[i]))
+            names[columns++] = session_group_id_name(&keys[i]);
+    }
+    for (int i = 0; i < MEASURE_TOTAL; i++) {
+        types[columns] = PARQUET_INTEGER;
+        names[columns++] = session_group_measure_name((enum session_group_measure)i);
+    }
+    types[columns] = PARQUET_TRUTH;
+    names[columns++] = "estimated";
+    if (!session_groups_prepare(set, (1u << MEASURE_TOTAL) - 1, export->error))
+        return false;
+    const bool good = begin_filtered(&file, export, form, names, types, columns) &&
+                      put_group_rows(export, set, &file.rows);
+    return end_filtered(&file, export, good);
 }
 
 static bool put_measure(const struct export *export, const struct session_measure *measure,
-                        bool ndjson)
+                        enum table_form form)
 {
     static const char *const units[] = {"number", "bytes", "ns", "ns since the start"};
     static const char *const names[] = {"measure", "unit", "value", "estimated", "standard_error"};
-    struct row_writer rows;
-    rows_begin(&rows, export->out, ndjson, names, sizeof(names) / sizeof(*names));
-    rows_text(&rows, measure->name);
-    rows_text(&rows, units[measure->unit]);
+    static const enum parquet_type types[] = {PARQUET_TEXT, PARQUET_TEXT, PARQUET_INTEGER,
+                                              PARQUET_TRUTH, PARQUET_REAL};
+    struct filtered file;
+    struct row_writer *rows = &file.rows;
+    if (!begin_filtered(&file, export, form, names, types, sizeof(names) / sizeof(*names)))
+        return end_filtered(&file, export, false);
+    rows_text(rows, measure->name);
+    rows_text(rows, units[measure->unit]);
     if (measure->is_null)
-        rows_null(&rows);
+        rows_null(rows);
     else if (measure->negative)
-        rows_signed(&rows, -(int64_t)measure->value);
+        rows_signed(rows, -(int64_t)measure->value);
     else
-        rows_number(&rows, measure->value);
-    rows_truth(&rows, measure->estimated);
+        rows_number(rows, measure->value);
+    rows_truth(rows, measure->estimated);
     if (measure->estimated && measure->standard_error >= 0)
-        rows_real(&rows, measure->standard_error);
+        rows_real(rows, measure->standard_error);
     else
-        rows_null(&rows);
-    return !rows.failed || report_fail_memory(export->error, "a row");
+        rows_null(rows);
+    return end_filtered(&file, export, true);
 }
 
-static bool put_allocations(const struct export *export, struct selection *selection, bool ndjson)
+static bool put_allocations(const struct export *export, struct selection *selection,
+                            enum table_form form)
 {
-    struct row_writer rows;
-    rows_begin_allocations(&rows, export, ndjson, false);
-    return rows_put_allocations(&rows, export, export->own.session, selection, 0);
+    struct filtered file;
+    const bool good = begin_filtered(&file, export, form, allocation_columns + 1,
+                                     allocation_types + 1, ALLOCATION_COLUMNS - 1) &&
+                      rows_put_allocations(&file.rows, export, export->own.session, selection, 0);
+    return end_filtered(&file, export, good);
 }
 
-static bool put_rows(struct export *export, bool ndjson)
+static bool put_rows(struct export *export, enum table_form form)
 {
     if (export->tables)
-        return export_tables(export, ndjson ? TABLES_NDJSON : TABLES_CSV);
+        return export_tables(export, form);
     struct graph_result *result = graph_run(export->own.session, export->filter, export->error);
     if (!result)
         return false;
@@ -372,30 +496,30 @@ static bool put_rows(struct export *export, bool ndjson)
         say("mprof-export", "--filter: %s", warnings[i].message);
     bool good = true;
     if (export->base.session)
-        good = rows_put_difference(export, result, ndjson);
+        good = rows_put_difference(export, result, form == TABLES_NDJSON);
     else if (graph_result_kind(result) == RESULT_ALLOCATIONS)
-        good = put_allocations(export, graph_result_selection(result), ndjson);
+        good = put_allocations(export, graph_result_selection(result), form);
     else if (graph_result_kind(result) == RESULT_GROUPS)
-        good = put_groups(export, graph_result_groups(result), ndjson);
+        good = put_groups(export, graph_result_groups(result), form);
     else
-        good = put_measure(export, graph_result_measure(result), ndjson);
+        good = put_measure(export, graph_result_measure(result), form);
     graph_result_free(result);
     return good;
 }
 
 bool export_csv(struct export *export)
 {
-    return put_rows(export, false);
+    return put_rows(export, TABLES_CSV);
 }
 
 bool export_ndjson(struct export *export)
 {
-    return put_rows(export, true);
+    return put_rows(export, TABLES_NDJSON);
 }
 
 bool export_parquet(struct export *export)
 {
-    return export_tables(export, TABLES_PARQUET);
+    return put_rows(export, TABLES_PARQUET);
 }
 
 /* ---- all tables ---- */
@@ -441,16 +565,6 @@ static bool put_row(void *context, const char *const *values)
             rows_real(rows, strtod(values[i], NULL));
     }
     return !rows->failed;
-}
-
-/* Writes the name of the session's file without folder and .db, as a terminal may have it. */
-static void name_session(struct folder *folder)
-{
-    const char *file = basename(session_path(folder->export->own.session));
-    printable_copy(folder->session, sizeof(folder->session), file);
-    char *dot = strrchr(folder->session, '.');
-    if (dot && dot > folder->session && strcmp(dot, ".db") == 0)
-        *dot = '\0';
 }
 
 struct identity {
@@ -610,6 +724,7 @@ static bool begin_table(const struct folder *folder, struct writing *writing, FI
         rows_begin(&writing->rows, out, folder->form == TABLES_NDJSON, names, table->count + 1);
         return true;
     }
+    writing->rows.count = table->count + 1;
     writing->rows.parquet = parquet_begin(out, columns, table->count + 1);
     return writing->rows.parquet || report_fail_memory(folder->export->error, "a table");
 }
@@ -883,7 +998,7 @@ bool export_tables(const struct export *export, enum table_form form)
     struct folder folder = {.export = export, .form = form};
     struct stored_table *tables = NULL;
     size_t count = 0;
-    name_session(&folder);
+    name_session(export, folder.session, sizeof(folder.session));
     const bool made = mkdir(export->tables, 0777) == 0;
     bool good = made || errno == EEXIST ||
                 report_fail(export->error, "%.300s: cannot be made: %s; name another folder",

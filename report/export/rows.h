@@ -29,8 +29,10 @@ struct row_writer {
     const char *const *names;
     size_t count, next;
     bool ndjson, failed;
-    struct json *json;       /* of the present line */
-    struct parquet *parquet; /* NULL: lines are written */
+    struct json *json;            /* of the present line */
+    struct parquet *parquet;      /* NULL: lines are written */
+    const char *const *constants; /* of Parquet: the texts that each row begins with */
+    size_t constant_count;
 };
 
 /* Begins a table. `names` must live until its end. */

@@ -69,7 +69,7 @@ says 2 'has no differences' mprof-export -f massif --base "$session" "$session"
 says 2 'shows the whole run' mprof-export -f heaptrack --at peak "$session"
 says 2 '^mprof-export: --at, column 1: ' mprof-export -f pprof --at yesterday "$session"
 says 2 'leave out --base' mprof-export -f csv --tables "$work/tables" --filter all "$session"
-says 2 'works with pprof and --tables' mprof-export -f csv --label a=b "$session"
+says 2 'works with pprof, parquet and --tables' mprof-export -f csv --label a=b "$session"
 says 2 'csv, ndjson and parquet' mprof-export -f svg --tables "$work/tables" "$session"
 says 2 'needs site or all' mprof-export -f svg --frames some "$session"
 says 2 'as live_bytes' mprof-export -f svg --value weight "$session"
@@ -101,7 +101,6 @@ for folder in new after; do
 done
 says 1 'File too large' cramped -f parquet --tables "$work/lake" "$session"
 [ ! -e "$work/lake" ] || { echo "parquet: folders were left"; failed=1; }
-says 2 'name a folder by --tables' mprof-export -f parquet "$session"
 [ ! -e "$work/new" ] && diff -r "$work/before" "$work/after" || { echo "tables: some files were left"; failed=1; }
 says 2 'nobody' mprof-export -f csv --process nobody "$session"
 left=$(find "$work" -name '*.part.*')

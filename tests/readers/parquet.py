@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """DuckDB, with MPROF_SOAK also ClickHouse, reads the Parquet files of --tables: types and rows are those of the tables
 that NDJSON loads, and a filter in SQL answers alike."""
+import csv
+import io
 import json
 import os
 import shutil
@@ -30,6 +32,32 @@ def database(name, program, folders):
     return 2 * len(answer) + 2
 
 
+def rows_of_filters():
+    """The rows of a filter are those of CSV, behind the session, its host, its start and its labels."""
+    asked, queries = [], []
+    for name in ('shop', 'sampled', 'forks'):
+        for text in ('all | join type, function, freed', 'all | join thread, stack, size | sort bytes desc | top 40',
+                     'live at peak | sort size desc | top 100', 'all | peak', 'all | where size == 77777777 | avg size'):
+            path = f'{LAKE}/rows{len(asked)}.parquet'
+            run(EXPORT, '-q', '-f', 'parquet', '--filter', text, '--label', 'service=shop', '-o', path, f'sessions/{name}.db')
+            wanted = run(EXPORT, '-q', '-f', 'csv', '--filter', text, f'sessions/{name}.db').stdout.decode()
+            asked.append((name, text, list(csv.reader(io.StringIO(wanted)))))
+            queries.append(f"SELECT * FROM read_parquet('{os.path.abspath(path)}')")
+    with open(f'{LAKE}/queries.json', 'w', encoding='utf-8') as out:
+        json.dump(queries, out)
+    answers = run('node', f'{SOURCE}/tests/readers/queries.js', 'duckdb', '[]', f'{LAKE}/queries.json', env=common.node_environment())
+    for (name, text, wanted), line in zip(asked, answers.stdout.decode().splitlines(), strict=True):
+        head, *rows = json.loads(line)
+        check(f'{name}: {text}: columns', head, ['session', 'host', 'start_time', 'label.service', *wanted[0]])
+        check(f'{name}: {text}: whose', {(row[0], row[3]) for row in rows}, {(name, 'shop')} if rows else set())
+        plain = [['' if value is None else value for value in row[4:]] for row in rows]
+        if head[-1] == 'standard_error':
+            for row in plain + wanted[1:]:
+                row[-1] = float(row[-1] or 0)
+        check(f'{name}: {text}', plain, wanted[1:])
+    return 3 * len(asked)
+
+
 for folder in (LAKE, 'out/lake.loaded'):
     shutil.rmtree(folder, ignore_errors=True)
 os.makedirs('out/lake.loaded', exist_ok=True)
@@ -55,4 +83,4 @@ compared = 0
 for name, program in databases.items():
     run(EXPORT, '--sql', name, '--filter', 'live at peak | join type, function | sort bytes desc', '-o', f'{LAKE}/query.{name}.sql')
     compared += database(name, program, loaded)
-finish(compared)
+finish(compared + rows_of_filters())
