@@ -3,8 +3,10 @@
 
 #include <float.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ingest/base/array.h"
+#include "schemas/array.h"
 
 /* KEPT rows stay in each sample; it is cut back to them when it has ROOM. */
 enum { SAMPLES = 3, KEPT = 1 << 18, ROOM = KEPT + KEPT / 4 };
@@ -13,7 +15,6 @@ enum { SAMPLES = 3, KEPT = 1 << 18, ROOM = KEPT + KEPT / 4 };
 #define CLEARLY 1.000001
 
 struct sampled_row {
-    double score;
     uint64_t id, address, size, alloc_ns, life_ns;
     uint32_t stack, thread, free_thread, type, arena, count, free_stack;
     uint8_t kind, alignment; /* log2 + 1, 0: the allocator's own */
@@ -21,12 +22,14 @@ struct sampled_row {
 
 struct sample {
     struct sampled_row *rows; /* ROOM of them */
+    double *scores;           /* of the rows */
     size_t count;
     double bound; /* scores below it are in */
 };
 
 struct row_sample {
     struct sample samples[SAMPLES];
+    double *room; /* for all scores of a sample */
     uint64_t duration_ns, rows;
 };
 
@@ -36,21 +39,27 @@ struct row_sample *row_sample_new(uint64_t duration_ns)
     if (!sample)
         return NULL;
     sample->duration_ns = duration_ns;
+    sample->room = malloc(ROOM * sizeof(*sample->room));
+    bool good = sample->room != NULL;
     for (int i = 0; i < SAMPLES; i++) {
-        sample->samples[i].bound = DBL_MAX;
-        sample->samples[i].rows = malloc(ROOM * sizeof(struct sampled_row));
-        if (!sample->samples[i].rows) {
-            row_sample_free(sample);
-            return NULL;
-        }
+        struct sample *one = &sample->samples[i];
+        one->bound = DBL_MAX;
+        one->rows = malloc(ROOM * sizeof(*one->rows));
+        one->scores = malloc(ROOM * sizeof(*one->scores));
+        good = good && one->rows && one->scores;
     }
-    return sample;
+    if (good)
+        return sample;
+    row_sample_free(sample);
+    return NULL;
 }
 
 void row_sample_free(struct row_sample *sample)
 {
     for (int i = 0; sample && i < SAMPLES; i++)
-        free(sample->samples[i].rows);
+        FREE_ALL(sample->samples[i].rows, sample->samples[i].scores);
+    if (sample)
+        free(sample->room);
     free(sample);
 }
 
@@ -75,35 +84,85 @@ static double random_of(uint64_t id, int which)
     return (double)((hash >> 11) + 1) * 0x1p-53;
 }
 
-/* Moves the KEPT rows of smallest score to the front and forgets the others (Hoare's FIND). The
- * smallest forgotten score is the new bound. */
-static void cut(struct sample *sample)
+/* Returns the score that `before` of the scores are below (Hoare's FIND), and changes their order.
+ */
+static double find_score(double *scores, size_t count, size_t before)
 {
-    struct sampled_row *rows = sample->rows;
-    size_t low = 0, high = sample->count - 1;
-    if (sample->count <= KEPT)
-        return;
+    size_t low = 0, high = count - 1;
     while (low < high) {
-        const double middle = rows[low + (high - low) / 2].score;
+        const double middle = scores[low + (high - low) / 2];
         size_t i = low, k = high;
         for (;; i++, k--) {
-            while (rows[i].score < middle)
+            while (scores[i] < middle)
                 i++;
-            while (rows[k].score > middle)
+            while (scores[k] > middle)
                 k--;
             if (i >= k)
                 break;
-            const struct sampled_row other = rows[i];
-            rows[i] = rows[k];
-            rows[k] = other;
+            const double other = scores[i];
+            scores[i] = scores[k];
+            scores[k] = other;
         }
-        if (k < KEPT)
+        if (k < before)
             low = k + 1;
         else
             high = k;
     }
-    sample->bound = rows[KEPT].score;
-    sample->count = KEPT;
+    return scores[before];
+}
+
+/* Returns the bits of a score, which is not negative: they are in the order of the scores. */
+static uint64_t bits_of(double score)
+{
+    uint64_t bits;
+    memcpy(&bits, &score, sizeof(bits));
+    return bits;
+}
+
+/* Returns the score that KEPT of the scores are below. Only those that share its first bits are
+ * compared: a comparison of random numbers is a wrong guess of the processor half of the time.
+ * `room` has room for all scores. */
+static double find_bound(const double *scores, size_t count, double *room)
+{
+    enum { PARTS = 4096 };
+    uint32_t counts[PARTS] = {0};
+    uint64_t least = UINT64_MAX, most = 0;
+    unsigned shift = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t bits = bits_of(scores[i]);
+        least = bits < least ? bits : least;
+        most = bits > most ? bits : most;
+    }
+    while ((most - least) >> shift >= PARTS)
+        shift++;
+    for (size_t i = 0; i < count; i++)
+        counts[(bits_of(scores[i]) - least) >> shift]++;
+    size_t part = 0, before = 0, found = 0;
+    while (before + counts[part] <= KEPT)
+        before += counts[part++];
+    for (size_t i = 0; i < count; i++)
+        if ((bits_of(scores[i]) - least) >> shift == part)
+            room[found++] = scores[i];
+    return find_score(room, found, KEPT - before);
+}
+
+/* Keeps the KEPT rows of smallest score. The smallest score of the others is the new bound. The
+ * last rows take the places of those that go. */
+static void cut(struct row_sample *sample, struct sample *one)
+{
+    if (one->count <= KEPT)
+        return;
+    one->bound = find_bound(one->scores, one->count, sample->room);
+    for (size_t i = 0; i < one->count; i++) {
+        if (one->scores[i] < one->bound)
+            continue;
+        while (one->count > i && one->scores[one->count - 1] >= one->bound)
+            one->count--;
+        if (one->count <= i)
+            break;
+        one->rows[i] = one->rows[--one->count];
+        one->scores[i] = one->scores[one->count];
+    }
 }
 
 static struct sampled_row row_of(const struct row_batch *batch, size_t i)
@@ -145,9 +204,9 @@ void row_sample_add(struct row_sample *sample, const struct row_batch *batch)
             if (score >= into->bound)
                 continue;
             into->rows[into->count] = row_of(batch, i);
-            into->rows[into->count++].score = score;
+            into->scores[into->count++] = score;
             if (into->count == ROOM)
-                cut(into);
+                cut(sample, into);
         }
     }
 }
@@ -163,12 +222,6 @@ static uint64_t stands_for(const struct row_sample *sample, const struct sampled
     }
     return (uint64_t)(65536 / (1 - left_out) + 0.5);
 }
-
-/* A row of one of the samples. */
-struct chosen {
-    uint64_t id;
-    const struct sampled_row *row;
-};
 
 static void fill(const struct row_sample *sample, struct row_batch *batch,
                  const struct sampled_row *row)
@@ -214,7 +267,8 @@ static int put_batch(sqlite3_stmt *insert, const struct row_batch *batch, uint8_
 
 int row_sample_put(struct row_sample *sample, sqlite3 *database, struct row_batch *batch)
 {
-    struct chosen *rows = malloc((size_t)SAMPLES * KEPT * sizeof(*rows));
+    /* Ids, and places in the samples, one sample after another. */
+    struct number_pair *rows = malloc((size_t)SAMPLES * KEPT * sizeof(*rows));
     uint8_t *packed = malloc(column_data_most(COLUMN_CHUNK_ROWS));
     sqlite3_stmt *insert = NULL;
     size_t count = 0;
@@ -223,20 +277,20 @@ int row_sample_put(struct row_sample *sample, sqlite3 *database, struct row_batc
                      : sqlite3_prepare_v2(database, "INSERT INTO sample_chunk VALUES (?,?,?,?,?,?)",
                                           -1, &insert, NULL);
     for (int which = 0; result == SQLITE_OK && which < SAMPLES; which++) {
-        cut(&sample->samples[which]);
+        cut(sample, &sample->samples[which]);
         for (size_t i = 0; i < sample->samples[which].count; i++)
             rows[count++] =
-                (struct chosen){sample->samples[which].rows[i].id, &sample->samples[which].rows[i]};
+                (struct number_pair){sample->samples[which].rows[i].id, (uint64_t)which * ROOM + i};
     }
     if (sample->rows < ROW_SAMPLE_FEWEST)
         count = 0;
     if (count > 0)
-        qsort(rows, count, sizeof(*rows), compare_uint64);
+        sort_pairs(rows, count);
     batch->first_id = 1;
     batch->rows = 0;
     for (size_t i = 0; result == SQLITE_OK && i < count; i++) {
-        if (i == 0 || rows[i].id != rows[i - 1].id)
-            fill(sample, batch, rows[i].row);
+        if (i == 0 || rows[i].key != rows[i - 1].key)
+            fill(sample, batch, &sample->samples[rows[i].value / ROOM].rows[rows[i].value % ROOM]);
         if (batch->rows == COLUMN_CHUNK_ROWS || (i + 1 == count && batch->rows > 0)) {
             result = put_batch(insert, batch, packed);
             batch->first_id += batch->rows;
