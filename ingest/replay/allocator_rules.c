@@ -67,14 +67,15 @@ static uint64_t eighth_class(uint64_t size)
 
 static struct chunk_span glibc_span(uint64_t address, uint64_t size, bool in_break)
 {
-    const uint64_t whole = round_up(size + 8, 16), chunk = whole < 32 ? 32 : whole;
+    const struct chunk_span span = glibc_chunk(address, size);
+    const uint64_t chunk = span.high - span.low;
     const uint64_t inside = address % RESIDENT_PAGE;
     if (chunk >= GLIBC_MAPPED_LEAST && !in_break && inside == 16)
         return (struct chunk_span){address - 16, address - 16 + round_up(chunk + 8, RESIDENT_PAGE),
                                    true};
     if (size >= GLIBC_MAPPED_LEAST && !in_break && inside == 0)
         return (struct chunk_span){address - 16, address + round_up(size, RESIDENT_PAGE), true};
-    return (struct chunk_span){address - 8, address - 8 + chunk, false};
+    return span;
 }
 
 struct chunk_span heap_allocator_span(enum heap_allocator allocator, uint64_t address,

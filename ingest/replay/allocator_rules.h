@@ -45,6 +45,13 @@ struct chunk_span {
     bool mapped; /* by itself, so that it is in whole pages */
 };
 
+/* Returns the bytes of glibc's chunk of a block that is not mapped by itself. */
+static inline struct chunk_span glibc_chunk(uint64_t address, uint64_t size)
+{
+    const uint64_t whole = (size + 8 + 15) & ~UINT64_C(15);
+    return (struct chunk_span){address - 8, address - 8 + (whole < 32 ? 32 : whole), false};
+}
+
 /* Returns the bytes of a block. `in_break`: it lies in the mapping of the program break. */
 struct chunk_span heap_allocator_span(enum heap_allocator allocator, uint64_t address,
                                       uint64_t size, bool in_break);

@@ -399,9 +399,10 @@ bool residency_is_heap(const struct residency *residency, uint64_t address)
 static bool know_heap(struct residency *residency, uint64_t address)
 {
     const uint64_t number = address / GLIBC_HEAP_SIZE, hash = hash_combine(hash_seed(), number);
-    if (residency->heap_count > 0 && residency->heap == number)
+    uint64_t *known = &residency->known[number % KNOWN_HEAPS];
+    if (*known == number + 1)
         return true;
-    residency->heap = number;
+    *known = number + 1;
     if (residency_is_heap(residency, address))
         return true;
     if (!array_grow(&residency->heaps, &residency->heap_capacity, residency->heap_count + 1,
@@ -412,16 +413,10 @@ static bool know_heap(struct residency *residency, uint64_t address)
     return true;
 }
 
-/* Returns true if the address lies in the mapping of the program break, as far as it is known. */
-static bool in_program_break(const struct residency *residency, uint64_t address)
+bool residency_span_elsewhere(struct residency *residency, enum heap_allocator allocator,
+                              uint64_t address, uint64_t size, struct chunk_span *span)
 {
-    return address - residency->break_start < residency->break_size;
-}
-
-bool residency_span(struct residency *residency, enum heap_allocator allocator, uint64_t address,
-                    uint64_t size, struct chunk_span *span)
-{
-    const bool in_break = in_program_break(residency, address);
+    const bool in_break = residency_in_break(residency, address);
     *span = heap_allocator_span(allocator, address, size, in_break);
     if (allocator != HEAP_GLIBC || in_break || residency->mapping_count == 0)
         return true;

@@ -153,6 +153,9 @@ struct stack_owner {
     uint32_t owner, type; /* OWNER_NONE: none yet */
 };
 
+/* So many arenas of glibc are known without a look-up, if they lie close together. */
+enum { KNOWN_HEAPS = 64 };
+
 struct residency {
     const struct trace_scan *scan;
     residency_mapper *mapper; /* with its context; NULL: there is none */
@@ -181,8 +184,8 @@ struct residency {
     struct stack_owner *stack_owners; /* by stack: its last one */
     size_t stack_owner_capacity;
     struct residency_blocks blocks;
-    uint64_t heap;   /* that was known last */
-    uint64_t *heaps; /* numbers of the 64 MiB in which glibc has an arena */
+    uint64_t known[KNOWN_HEAPS]; /* by the low bits of a number: the last one in `heaps`, plus 1 */
+    uint64_t *heaps;             /* numbers of the 64 MiB in which glibc has an arena */
     size_t heap_count, heap_capacity;
     struct index_map heap_by_hash;
     struct residency_moment *moments;
@@ -230,8 +233,25 @@ bool residency_ledger(struct residency *residency, const struct live_table *heap
 size_t residency_first_mapping(const struct residency *residency, uint64_t address);
 /* Stores what the allocator has around a block. Notes that glibc has an arena there if it shows.
  * False if memory is exhausted. */
-bool residency_span(struct residency *residency, enum heap_allocator allocator, uint64_t address,
-                    uint64_t size, struct chunk_span *span);
+bool residency_span_elsewhere(struct residency *residency, enum heap_allocator allocator,
+                              uint64_t address, uint64_t size, struct chunk_span *span);
+
+/* Returns true if the address lies in the mapping of the program break, as far as it is known. */
+static inline bool residency_in_break(const struct residency *residency, uint64_t address)
+{
+    return address - residency->break_start < residency->break_size;
+}
+
+/* Does the same, at once for most blocks: those of glibc below the program break. */
+static inline bool residency_span(struct residency *residency, enum heap_allocator allocator,
+                                  uint64_t address, uint64_t size, struct chunk_span *span)
+{
+    if (allocator != HEAP_GLIBC || !residency_in_break(residency, address))
+        return residency_span_elsewhere(residency, allocator, address, size, span);
+    *span = glibc_chunk(address, size);
+    return true;
+}
+
 /* Returns true if glibc has an arena in the 64 MiB of this address. */
 bool residency_is_heap(const struct residency *residency, uint64_t address);
 /* Makes the runs of this moment of its bytes. `*good`: the format allows them. False if memory is
