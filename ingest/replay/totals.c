@@ -315,11 +315,11 @@ static void advance_slot(struct totals *totals, uint64_t ns)
 static struct size_row *find_size(struct totals *totals, uint64_t size)
 {
     const size_t small = sizeof(totals->small_sizes) / sizeof(*totals->small_sizes);
-    uint64_t hash = hash_combine(hash_seed(), size);
-    size_t probe = index_map_begin(&totals->by_size, hash);
-    uint32_t index;
     if (size < small && totals->small_sizes[size] != 0)
         return &totals->sizes[totals->small_sizes[size] - 1];
+    const uint64_t hash = hash_combine(hash_seed(), size);
+    size_t probe = index_map_begin(&totals->by_size, hash);
+    uint32_t index;
     while (size >= small && (index = index_map_next(&totals->by_size, hash, &probe)) != INDEX_NONE)
         if (totals->sizes[index].size == size)
             return &totals->sizes[index];
