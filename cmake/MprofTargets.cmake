@@ -2,7 +2,7 @@
 # The warnings with which all C targets are built.
 add_library(mprof_warnings INTERFACE)
 target_compile_options(mprof_warnings INTERFACE
-  $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes>
+  $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wno-missing-field-initializers -Wno-unused-parameter -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes>
   $<$<AND:$<COMPILE_LANGUAGE:C>,$<BOOL:${MPROF_WERROR}>>:-Werror>)
 target_compile_definitions(mprof_warnings INTERFACE _GNU_SOURCE MPROF_VERSION="${PROJECT_VERSION}")
 

@@ -249,7 +249,6 @@ static bool is_trace(int folder, const char *name)
 /* Returns true if the recorder has named the file: PID or PID.N. A session has another name. */
 static bool is_of_run(int folder, const char *name)
 {
-    (void)folder;
     return *name >= '1' && *name <= '9' && name[strspn(name, "0123456789.")] == '\0';
 }
 

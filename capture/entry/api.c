@@ -114,8 +114,6 @@ static void bind_notes(const uint8_t *at, const uint8_t *end, size_t alignment)
 
 static int bind_object(struct dl_phdr_info *object, size_t size, void *unused)
 {
-    (void)size;
-    (void)unused;
     for (unsigned i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
         const uint8_t *at = (const uint8_t *)(object->dlpi_addr + segment->p_vaddr);

@@ -48,7 +48,6 @@ static int search_object(struct dl_phdr_info *object, size_t size, void *argumen
     struct search *search = (struct search *)argument;
     const ElfW(Dyn) *dynamic = NULL;
     bool allocator = false;
-    (void)size;
     for (unsigned i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
         const uintptr_t start = object->dlpi_addr + segment->p_vaddr;

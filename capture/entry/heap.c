@@ -78,14 +78,11 @@ ENTRY_POINT void *ENTRY(realloc)(void *old, size_t size)
 /* These two are of C23. C libraries that have them forward to free in the same way. */
 ENTRY_POINT void free_sized(void *address, size_t size)
 {
-    (void)size;
     free(address);
 }
 
 ENTRY_POINT void free_aligned_sized(void *address, size_t alignment, size_t size)
 {
-    (void)alignment;
-    (void)size;
     free(address);
 }
 

@@ -71,7 +71,6 @@ static int exec_failed(const char *note)
 #ifndef MPROF_STATIC
     unrecorded_program_undo(note);
 #else
-    (void)note;
 #endif
     recorder_end_undone();
     errno = error;

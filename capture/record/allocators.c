@@ -66,7 +66,6 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *argument
 {
     struct look *look = (struct look *)argument;
     struct got_object object = got_object_of(info);
-    (void)size;
     if (!got_object_measure(&object) || object.start == look->self->start)
         return 0;
     for (unsigned i = 0; i < FAMILIES; i++) {
@@ -180,8 +179,6 @@ struct definitions {
 static void note_definition(void *context, const char *name, uint64_t address, uint64_t size)
 {
     struct definitions *definitions = (struct definitions *)context;
-    (void)address;
-    (void)size;
     for (unsigned i = 0; i < FAMILIES; i++)
         definitions->of[i] |= (strcmp(name, families[i].allocates) == 0 ? 1u : 0) |
                               (strcmp(name, families[i].frees) == 0 ? 2u : 0);

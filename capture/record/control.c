@@ -185,7 +185,6 @@ static void end_by(int number, siginfo_t *info)
 static void handle_fault(int number, siginfo_t *info, void *context)
 {
     const int error = errno;
-    (void)context;
     if (trace_file_is_open() && trace_file_is_own())
         references_await(TRACE_REFERENCES_AT_END);
     end_by(number, info);

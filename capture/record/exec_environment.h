@@ -77,12 +77,9 @@ char *const *exec_environment_fill(const struct exec_environment *environment, c
 #ifdef MPROF_STATIC
 static inline void unrecorded_program_want(bool wanted)
 {
-    (void)wanted;
 }
 static inline void unrecorded_program_note_self(const char *output, bool first)
 {
-    (void)output;
-    (void)first;
 }
 #else
 /* Sets whether programs are noted: only under mprof-run, and if executed programs are recorded. */

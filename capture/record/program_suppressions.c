@@ -56,7 +56,6 @@ void program_suppressions_want(bool wanted)
 
 static void find_name(void *context, const char *name, uint64_t address, uint64_t size)
 {
-    (void)size;
     if (strcmp(name, NAME) == 0)
         *(uint64_t *)context = address;
 }

@@ -213,7 +213,6 @@ static size_t early_usable_size(void *block)
 /* Replacements for functions that some C libraries lack. */
 static size_t missing_usable_size(void *block)
 {
-    (void)block;
     return 0;
 }
 
@@ -281,7 +280,6 @@ static int look_for_definer(struct dl_phdr_info *info, size_t size, void *argume
 {
     struct definer *definer = (struct definer *)argument;
     struct got_object object = got_object_of(info);
-    (void)size;
     if (!info->dlpi_name[0] || strlen(info->dlpi_name) >= sizeof(definer->path) ||
         !got_object_measure(&object) || got_object_holds(&object, (void *)real_is_reached) ||
         !got_object_defines(&object, definer->name))
@@ -338,8 +336,6 @@ void *real_next(_Atomic(void *) *next, const char *name)
 static int look_for_first(struct dl_phdr_info *info, size_t size, void *unused)
 {
     struct got_object object = got_object_of(info);
-    (void)size;
-    (void)unused;
     if (!got_object_measure(&object))
         return 0;
     if (got_object_holds(&object, (void *)real_is_reached))

@@ -100,12 +100,10 @@ struct resize {
 /* In a static program no slots lead from other allocators to the recorder. */
 static inline void *allocators_resize(void *old, const struct resize *resize)
 {
-    (void)resize;
     return old;
 }
 static inline bool allocators_make_call(const void *return_address)
 {
-    (void)return_address;
     return false;
 }
 #else

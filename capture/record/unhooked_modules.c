@@ -223,8 +223,6 @@ static bool self_find(const struct dl_phdr_info *info)
 
 static int self_look(struct dl_phdr_info *info, size_t size, void *unused)
 {
-    (void)size;
-    (void)unused;
     return self_find(info);
 }
 
@@ -444,14 +442,12 @@ static void namespaces_look(const struct got_object *program)
 #else
 static void namespaces_look(const struct got_object *program)
 {
-    (void)program;
 }
 #endif
 
 static int definitions_count(struct dl_phdr_info *info, size_t size, void *count)
 {
     struct got_object object = got_object_of(info);
-    (void)size;
     if (got_object_measure(&object) && object.start != unhooked.self.start)
         *(unsigned *)count += got_object_defines(&object, "malloc") != NULL;
     return 0;
@@ -494,7 +490,6 @@ static bool round_begin(struct round *round, const struct dl_phdr_info *info,
 static int round_look(struct dl_phdr_info *info, size_t size, void *argument)
 {
     struct round *round = (struct round *)argument;
-    (void)size;
     struct got_object object = got_object_of(info);
     if (!round->begun && !round_begin(round, info, &object))
         return 1;
@@ -575,8 +570,6 @@ void unhooked_modules_init(void)
  */
 static int change_look(struct dl_phdr_info *info, size_t size, void *unused)
 {
-    (void)size;
-    (void)unused;
     return unhooked.settled && unhooked.adds == info->dlpi_adds && unhooked.subs == info->dlpi_subs
                ? 1
                : 2;
@@ -704,7 +697,6 @@ static int give_back_look(struct dl_phdr_info *info, size_t size, void *argument
 {
     struct got_patch *look = (struct got_patch *)argument;
     struct got_object object = got_object_of(info);
-    (void)size;
     if (got_object_measure(&object) && object.start != unhooked.self.start && work_begin(true)) {
         got_patch_object(&object, look);
         work_end();

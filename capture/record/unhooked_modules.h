@@ -32,12 +32,9 @@ static inline void unhooked_modules_init(void)
 static inline void unhooked_modules_look_at(struct thread *thread,
                                             const struct stack_module *module)
 {
-    (void)thread;
-    (void)module;
 }
 static inline void unhooked_modules_put_known(struct thread *thread)
 {
-    (void)thread;
 }
 static inline void unhooked_modules_after_fork(void)
 {

@@ -112,7 +112,6 @@ static void take_symbol(void *context, const char *name, uint64_t address, uint6
         {ATTACH_MAILBOX, &module->mailbox},
         {"_r_debug", &module->loader_state},
     };
-    (void)size;
     for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
         if (name[0] == wanted[i].name[0] && strcmp(name, wanted[i].name) == 0)
             *wanted[i].to = address + search->bias;

@@ -194,8 +194,6 @@ struct search {
 static void note_function(void *context, const char *name, uint64_t address, uint64_t size)
 {
     struct search *search = context;
-    (void)address;
-    (void)size;
     search->found = search->found || strcmp(name, search->function) == 0;
 }
 
@@ -323,8 +321,6 @@ struct operators_found {
 static void note_symbol(void *context, const char *name, uint64_t address, uint64_t size)
 {
     struct operators_found *found = context;
-    (void)address;
-    (void)size;
     found->has_malloc = found->has_malloc || strcmp(name, "malloc") == 0;
     found->has_new = found->has_new || strcmp(name, "_Znwm") == 0;
 }

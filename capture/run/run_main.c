@@ -152,7 +152,6 @@ static int run_viewer_end(struct run_viewer *viewer)
 
 static void count_one(void *context, const char *trace)
 {
-    (void)trace;
     ++*(size_t *)context;
 }
 
@@ -292,7 +291,6 @@ static void run_report(const char *trace, time_t since, bool next)
 /* Compresses one trace in its place. If that fails, the trace stays and mprof-ingest says why. */
 static void compress_one(void *context, const char *trace)
 {
-    (void)context;
     if (access(trace, F_OK) == 0)
         sibling_program_run(
             (const char *[]){"mprof-ingest", "--compress", "--quiet", "--", trace, NULL});
@@ -461,7 +459,6 @@ static volatile sig_atomic_t asked_to_end;
 
 static void ask_to_end(int signal_number)
 {
-    (void)signal_number;
     asked_to_end = 1;
 }
 

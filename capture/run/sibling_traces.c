@@ -178,7 +178,6 @@ static enum file_kind kind_of(const char *path)
 static void remove_not_begun(void *context, const char *path)
 {
     const pid_t process = (pid_t)strtol(strrchr(path, '/') + 1, NULL, 10);
-    (void)context;
     if (kind_of(path) == NOT_BEGUN && kill(process, 0) != 0 && errno == ESRCH)
         unlink(path);
 }
@@ -200,7 +199,6 @@ static void count_trace(void *context, const char *path)
 
 static void remove_one(void *context, const char *path)
 {
-    (void)context;
     unlink(path);
 }
 

@@ -125,7 +125,6 @@ static uint64_t node_place(uint64_t key, uint64_t value)
 
 static uint64_t no_rule_place(uint64_t key, uint64_t value)
 {
-    (void)value;
     return key * UINT64_C(0x9e3779b97f4a7c15);
 }
 

@@ -16,7 +16,6 @@
 
 static uint64_t reach_place(uint64_t key, uint64_t value)
 {
-    (void)value;
     return frame_reach_place(key);
 }
 

@@ -154,8 +154,6 @@ static bool locate_program(uint64_t pc, struct location *location)
 #else
 static bool locate_program(uint64_t pc, struct location *location)
 {
-    (void)pc;
-    (void)location;
     return false;
 }
 #endif
@@ -183,8 +181,6 @@ static bool loader_known(void)
 
 static bool locate_by_loader(uint64_t pc, struct location *location)
 {
-    (void)pc;
-    (void)location;
     return false;
 }
 #endif

@@ -45,7 +45,6 @@ struct names {
 
 static uint64_t key_place(uint64_t key, uint64_t value)
 {
-    (void)value;
     return key;
 }
 

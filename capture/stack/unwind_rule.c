@@ -158,7 +158,6 @@ unwind_rule unwind_rule_pack(const struct unwind_row *row, uint64_t pc)
 
 static uint64_t rule_place(uint64_t key, uint64_t value)
 {
-    (void)value;
     return unwind_cache_place(key);
 }
 

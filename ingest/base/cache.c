@@ -663,7 +663,6 @@ void cache_free(struct cache *cache)
 /* Adds what identifies a loaded library. */
 static int add_library(struct dl_phdr_info *library, size_t size, void *context)
 {
-    (void)size;
     if (library->dlpi_name && library->dlpi_name[0] == '/')
         cache_depends_add(context, library->dlpi_name);
     return 0;

@@ -416,7 +416,6 @@ static bool each_free(struct pairing *pairing, struct process *process,
 static bool note_place(struct pairing *pairing, struct process *process,
                        const struct writer_free *row, size_t index)
 {
-    (void)index;
     return add_place(process, row) || fail_memory(pairing);
 }
 

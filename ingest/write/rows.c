@@ -39,7 +39,6 @@ struct batch_cursor {
 static int batch_connect(sqlite3 *database, void *context, int argc, const char *const *argv,
                          sqlite3_vtab **table, char **error)
 {
-    (void)argc, (void)argv, (void)error;
     int result = sqlite3_declare_vtab(database, "CREATE TABLE x(" BATCH_COLUMNS ")");
     struct batch_table *made = result == SQLITE_OK ? sqlite3_malloc64(sizeof(*made)) : NULL;
     if (!made)
@@ -57,7 +56,6 @@ static int batch_disconnect(sqlite3_vtab *table)
 
 static int batch_best_index(sqlite3_vtab *table, sqlite3_index_info *info)
 {
-    (void)table;
     info->estimatedCost = COLUMN_CHUNK_ROWS;
     info->estimatedRows = COLUMN_CHUNK_ROWS;
     return SQLITE_OK;
@@ -82,7 +80,6 @@ static int batch_close(sqlite3_vtab_cursor *cursor)
 static int batch_filter(sqlite3_vtab_cursor *cursor, int number, const char *text, int argc,
                         sqlite3_value **argv)
 {
-    (void)number, (void)text, (void)argc, (void)argv;
     ((struct batch_cursor *)cursor)->row = 0;
     return SQLITE_OK;
 }

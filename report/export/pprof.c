@@ -426,7 +426,6 @@ static bool find_location(void *context, uint32_t node, uint32_t outward, uint32
     struct writing *writing = context;
     uint64_t place = 0;
     bool is_new;
-    (void)outward;
     if (!export_group(writing->export, writing->side, node, &writing->frames) ||
         !pprof_location_number(writing->file, writing->side == &writing->export->base,
                                writing->frames.frame[0].id, writing->frames.count, &place, &is_new))
@@ -591,8 +590,6 @@ static bool put_profile(struct export *export, FILE *out, uint64_t from_ns, uint
 static bool put_whole(struct writing *writing, uint64_t from_ns, uint64_t to_ns)
 {
     const struct export *export = writing->export;
-    (void)from_ns;
-    (void)to_ns;
     return put_side(writing, &export->own) &&
            (!export->base.session || put_side(writing, &export->base));
 }

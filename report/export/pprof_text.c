@@ -54,7 +54,6 @@ static bool find_group(void *context, uint32_t node, uint32_t outward, uint32_t 
     struct writing *writing = context;
     uint32_t id;
     bool is_new;
-    (void)outward;
     if (!export_group(writing->export, &writing->export->own, node, &writing->frames))
         return false;
     if (!pair_ids_find(writing->groups, writing->frames.frame[0].id, writing->frames.count, &id,

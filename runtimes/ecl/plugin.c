@@ -62,7 +62,6 @@ static unsigned ecl_frames(void *data, struct mprof_frame *out, unsigned max)
     const uintptr_t end = end_of_stack(below);
     cl_env_ptr env = record_present ? record_present : record_environment();
     unsigned count = 0, steps = 0;
-    (void)data;
     if (!env)
         return 0;
     for (const struct ecl_ihs_frame *frame = env->ihs_top; count < max && steps < DEPTH_MAX;
@@ -214,7 +213,6 @@ static void ecl_name(void *data, const void *key, struct mprof_frame_name *out)
 {
     cl_object function = (cl_object)(uintptr_t)key;
     struct text text = {out->function, out->function + sizeof(out->function) - 1};
-    (void)data;
     put_function(&text, function);
     *text.at = '\0';
     if (!is_object(function) || function->d.t != t_bytecodes)

@@ -103,7 +103,6 @@ bool references_known(struct session *session, const char *what, int column,
 
 static bool take_truth(void *context, const struct database_row *row, struct session_error *error)
 {
-    (void)error;
     *(bool *)context = database_number(row, 0) != 0;
     return true;
 }
@@ -238,7 +237,6 @@ static bool follow(void *context, const struct database_row *row, struct session
 {
     const struct following *following = context;
     uint64_t from, to;
-    (void)error;
     if (block_at(following->session, row, 0, &from) && block_at(following->session, row, 1, &to) &&
         has(following->of, from))
         put(following->found, to);

@@ -402,7 +402,6 @@ typedef bool step_parser(struct filter_parser *parser, struct filter_pipeline *p
 static bool parse_where(struct filter_parser *parser, struct filter_pipeline *pipeline,
                         struct filter_step *step)
 {
-    (void)pipeline;
     step->predicate = filter_parse_predicate(parser);
     return step->predicate != NULL;
 }
@@ -410,7 +409,6 @@ static bool parse_where(struct filter_parser *parser, struct filter_pipeline *pi
 static bool parse_process(struct filter_parser *parser, struct filter_pipeline *pipeline,
                           struct filter_step *step)
 {
-    (void)pipeline;
     step->predicate = filter_parse_process(parser);
     return step->predicate != NULL;
 }
@@ -470,7 +468,6 @@ static bool parse_sort(struct filter_parser *parser, struct filter_pipeline *pip
 static bool parse_top(struct filter_parser *parser, struct filter_pipeline *pipeline,
                       struct filter_step *step)
 {
-    (void)pipeline;
     return filter_parse_count(parser, &step->limit);
 }
 
@@ -542,8 +539,6 @@ static bool parse_fold(struct filter_parser *parser, struct filter_pipeline *pip
 static bool parse_ungroup(struct filter_parser *parser, struct filter_pipeline *pipeline,
                           struct filter_step *step)
 {
-    (void)parser;
-    (void)step;
     pipeline->kind = KIND_ALLOCATIONS;
     pipeline->keys = NULL;
     pipeline->key_count = 0;
@@ -582,8 +577,6 @@ static bool parse_references(struct filter_parser *parser, struct filter_pipelin
 static bool parse_count(struct filter_parser *parser, struct filter_pipeline *pipeline,
                         struct filter_step *step)
 {
-    (void)parser;
-    (void)step;
     pipeline->kind = KIND_MEASURE;
     return true;
 }

@@ -621,14 +621,12 @@ static int connect_to(struct connection *connection, bool of_warnings, sqlite3_v
 static int connect_graph(sqlite3 *database, void *context, int count, const char *const *words,
                          sqlite3_vtab **table, char **message)
 {
-    (void)database, (void)count, (void)words, (void)message;
     return connect_to(context, false, table);
 }
 
 static int connect_warning(sqlite3 *database, void *context, int count, const char *const *words,
                            sqlite3_vtab **table, char **message)
 {
-    (void)database, (void)count, (void)words, (void)message;
     return connect_to(context, true, table);
 }
 
@@ -664,7 +662,6 @@ static int choose(sqlite3_vtab *base, sqlite3_index_info *index)
 
 static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **made)
 {
-    (void)base;
     struct cursor *cursor = calloc(1, sizeof(*cursor));
     if (!cursor)
         return SQLITE_NOMEM;
@@ -702,7 +699,6 @@ static void log_warnings(const struct graph_result *result)
 static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int count,
                   sqlite3_value **values)
 {
-    (void)plan;
     struct cursor *cursor = cursor_of(base);
     struct table *table = table_of(base->pVtab);
     struct session_error error = {.column = 0};
@@ -817,7 +813,6 @@ sqlite3_mprofsqlite_init(sqlite3 *database, char **message, const sqlite3_api_ro
 int sqlite3_mprofsqlite_init(sqlite3 *database, char **message, const sqlite3_api_routines *api)
 {
     SQLITE_EXTENSION_INIT2(api)
-    (void)message;
     const int status = graph_table_register(database, NULL);
     /* The session library has threads of its own: its code must stay loaded. */
     return status == SQLITE_OK ? SQLITE_OK_LOAD_PERMANENTLY : status;

@@ -78,7 +78,6 @@ static int authorize(void *context, int action, const char *first, const char *s
                      const char *schema, const char *view)
 {
     struct rights *rights = context;
-    (void)schema, (void)view;
     switch (action) {
     case SQLITE_SELECT:
     case SQLITE_RECURSIVE:

@@ -47,7 +47,6 @@ struct last_chunk {
 
 static bool read_last(void *context, const struct database_row *row, struct session_error *error)
 {
-    (void)error;
     *(struct last_chunk *)context =
         (struct last_chunk){database_number(row, 0), database_number(row, 1)};
     return true;

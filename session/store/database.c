@@ -56,7 +56,6 @@ static int authorize(void *context, int action, const char *table, const char *c
                      const char *schema, const char *view)
 {
     struct guard *guard = context;
-    (void)column, (void)schema;
     if (action != SQLITE_READ || !table)
         return SQLITE_OK;
     const char *refused = view ? view
@@ -206,7 +205,6 @@ static bool fail(struct database *database, struct session_error *error)
 bool database_take_number(void *context, const struct database_row *row,
                           struct session_error *error)
 {
-    (void)error;
     *(int64_t *)context = database_number(row, 0);
     return true;
 }
@@ -263,7 +261,6 @@ static int64_t watched_version(struct database *database)
 
 static bool read_mode(void *context, const struct database_row *row, struct session_error *error)
 {
-    (void)error;
     const char *mode = database_text(row, 0);
     *(bool *)context = mode && strcmp(mode, "wal") == 0;
     return true;
@@ -672,7 +669,6 @@ static bool read_row(void *context, const struct database_row *row, struct sessi
 {
     const struct reading *reading = context;
     const char *values[COLUMNS_MOST];
-    (void)error;
     for (size_t i = 0; i < reading->table->count; i++)
         values[i] = database_text(row, (int)i);
     return reading->visit(reading->context, values);

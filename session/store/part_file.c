@@ -211,7 +211,6 @@ static bool note_column(void *context, const struct database_row *row, struct se
 {
     struct columns *columns = context;
     const char *name = database_text(row, 0);
-    (void)error;
     sqlite3_bind_text(columns->find, 2, name, -1, SQLITE_STATIC);
     const bool found = name && sqlite3_step(columns->find) == SQLITE_ROW;
     sqlite3_reset(columns->find);

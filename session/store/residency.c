@@ -217,7 +217,6 @@ static bool read_why(void *context, const struct database_row *row, struct sessi
 {
     struct residencies *all = context;
     char text[160];
-    (void)error;
     session_printable(text, sizeof(text), database_text(row, 0) ? database_text(row, 0) : "");
     snprintf(all->why, sizeof(all->why), "the pages in memory were not read: %s", text);
     return true;

@@ -16,7 +16,6 @@
 
 static bool read_usable(void *context, const struct database_row *row, struct session_error *error)
 {
-    (void)error;
     *(bool *)context = database_number(row, 0) > 0;
     return true;
 }
@@ -227,7 +226,6 @@ static bool take_member(void *context, const struct database_row *row, struct se
     struct reading *reading = context;
     const int64_t type = database_number(row, 0), size = database_number(row, 1);
     const int64_t offset = database_number(row, 2), length = database_number(row, 3);
-    (void)error;
     if (type <= 0 || type >= reading->types || size <= 0 || offset < 0 || length <= 0 ||
         offset > size || length > size - offset)
         return true;

@@ -18,7 +18,6 @@ static bool read_candidate(void *context, const struct database_row *row,
 {
     struct session_block_facts *facts = context;
     const char *name = database_text(row, 0);
-    (void)error;
     if (facts->candidates < SESSION_CANDIDATES)
         snprintf(facts->candidate[facts->candidates++], sizeof(facts->candidate[0]), "%s",
                  name ? name : "?");
@@ -30,7 +29,6 @@ static bool read_freed_by(void *context, const struct database_row *row,
 {
     struct session_block_facts *facts = context;
     const char *name = database_text(row, 0);
-    (void)error;
     snprintf(facts->freed_by, sizeof(facts->freed_by), "%s", name ? name : "");
     return true;
 }

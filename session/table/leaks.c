@@ -53,7 +53,6 @@ static bool read_module(void *context, const struct database_row *row, struct se
     struct suppressed *suppressed = context;
     const int64_t id = database_number(row, 0);
     const char *path = database_text(row, 1);
-    (void)error;
     if (path && id > 0 && id < suppressed->session->names.module.count)
         suppressed->modules[id] = suppressions_first_match(suppressed->suppressions, path);
     return true;

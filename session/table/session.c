@@ -300,7 +300,6 @@ struct collecting {
 static bool read_member(void *context, const struct database_row *row, struct session_error *error)
 {
     struct collecting *collecting = context;
-    (void)error;
     if (collecting->count < collecting->capacity) {
         struct session_member *member = &collecting->members[collecting->count];
         const char *name = database_text(row, 0), *type = database_text(row, 1);
@@ -315,7 +314,6 @@ static bool read_member(void *context, const struct database_row *row, struct se
 
 static bool read_number(void *context, const struct database_row *row, struct session_error *error)
 {
-    (void)error;
     *(uint64_t *)context = (uint64_t)database_number(row, 0);
     return true;
 }
@@ -343,7 +341,6 @@ static bool read_worst(void *context, const struct database_row *row, struct ses
     struct session_mismatch *worst = context;
     const char *kind = database_text(row, 0), *freed_by = database_text(row, 1);
     const char *function = database_text(row, 2);
-    (void)error;
     snprintf(worst->kind, sizeof(worst->kind), "%s", kind ? kind : "?");
     snprintf(worst->freed_by, sizeof(worst->freed_by), "%s", freed_by ? freed_by : "?");
     snprintf(worst->function, sizeof(worst->function), "%s", function ? function : "?");

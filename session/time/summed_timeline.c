@@ -76,7 +76,6 @@ struct loading {
 static bool read_level(void *context, const struct database_row *row, struct session_error *error)
 {
     struct slots *slots = context;
-    (void)error;
     for (unsigned level = 0; level < SLOT_LEVELS; level++)
         if (database_number(row, 0) == (int64_t)slot_level_slots(level))
             slots->levels[level].present = true;

@@ -36,7 +36,6 @@ static bool work_on_part(void *context, struct scan_worker *worker, uint32_t par
 {
     const struct parting *parting = context;
     const uint32_t first = part * PART, left = parting->count - first;
-    (void)error;
     parting->work(parting->context, scan_worker_number(worker), first,
                   first + (left < PART ? left : PART));
     return true;

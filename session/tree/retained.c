@@ -196,7 +196,6 @@ struct link {
 static bool read_link(void *context, const struct database_row *row, struct session_error *error)
 {
     struct link *link = context;
-    (void)error;
     link->children++;
     link->id = database_number(row, 0);
     link->type = database_number(row, 1);
@@ -530,7 +529,6 @@ static bool walk_reference(void *context, const struct database_row *row,
         .member = database_text(row, 3),
         .doubt = database_number(row, 4) != 0,
     };
-    (void)error;
     return walking->reference(walking->context, &reference);
 }
 

@@ -400,7 +400,6 @@ static void follow_paths(void *context, size_t thread, uint32_t first, uint32_t 
 {
     struct expanding *expanding = context;
     const struct session_tree *tree = expanding->tree;
-    (void)thread;
     for (uint32_t i = first; i < end; i++) {
         const uint32_t row = tree->order[expanding->node->first_row + i];
         expanding->rows[i] = row;

@@ -116,7 +116,6 @@ static struct selection *ask_selection(struct bench *bench, const char *text)
 
 static void keep(void *data)
 {
-    (void)data;
 }
 
 /* Asks what `call` finds about a selection. The data must stay: a cancelled job may still use them.
@@ -135,8 +134,6 @@ static bool find_legend(struct session *session, struct selection *selection, vo
                         struct session_error *error)
 {
     struct session_legend legend;
-    (void)session;
-    (void)error;
     selection_legend(selection, *(const enum session_color_by *)data, &legend);
     return true;
 }
@@ -151,7 +148,6 @@ static bool find_timeline(struct session *session, struct selection *selection, 
 {
     const struct span *span = data;
     struct session_slot slots[SLOTS];
-    (void)session;
     return selection_timeline(selection, span->from_ns, span->to_ns, SLOTS, SESSION_COLOR_FUNCTION,
                               slots, error);
 }
@@ -161,8 +157,6 @@ static bool find_functions(struct session *session, struct selection *selection,
 {
     struct session_function_row *rows;
     size_t count;
-    (void)session;
-    (void)data;
     if (!selection_functions(selection, &rows, &count, error))
         return false;
     free(rows);
@@ -172,9 +166,6 @@ static bool find_functions(struct session *session, struct selection *selection,
 static bool find_peak(struct session *session, struct selection *selection, void *data,
                       struct session_error *error)
 {
-    (void)session;
-    (void)data;
-    (void)error;
     return selection_peak_bytes(selection) > 0 || selection_count(selection) == 0;
 }
 
@@ -298,7 +289,6 @@ static bool find_groups(struct session *session, struct selection *selection, vo
 {
     const struct groups_question *question = data;
     struct graph_result *result = graph_run(session, question->text, error);
-    (void)selection;
     const bool good =
         result && session_groups_prepare(graph_result_groups(result), question->measures, error);
     graph_result_free(result);
@@ -388,7 +378,6 @@ static void close_bench(struct bench *bench)
 static bool do_nothing(struct session *session, struct selection *selection, void *data,
                        struct session_error *error)
 {
-    (void)session, (void)selection, (void)data, (void)error;
     return true;
 }
 

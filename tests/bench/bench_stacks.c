@@ -22,22 +22,16 @@ static uint32_t last;
 
 static bool take_module(void *context, const struct stack_module *module)
 {
-    (void)context;
-    (void)module;
     return true;
 }
 
 static bool take_node(void *context, const struct stack_node *node)
 {
-    (void)context;
-    (void)node;
     return true;
 }
 
 static void end_module(void *context, uint32_t module)
 {
-    (void)context;
-    (void)module;
 }
 
 static const struct stack_sink sink = {

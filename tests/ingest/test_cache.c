@@ -25,7 +25,6 @@ static int folder = -1;
 
 static int make_folder(void **state)
 {
-    (void)state;
     if (!mkdtemp(place))
         return -1;
     folder = cache_folder_open(place);
@@ -49,7 +48,6 @@ static const char *entry(void)
 
 static int remove_folder(void **state)
 {
-    (void)state;
     while (entry()[0] != '\0' && unlink(entry()) == 0)
         continue;
     close(folder);
@@ -112,7 +110,6 @@ static unsigned ask_three(const char *fact, const char *file)
 
 static void test_same_questions(void **state)
 {
-    (void)state;
     assert_int_equal(ask_three("a", NULL), 0);
     assert_int_equal(ask_three("a", NULL), 3);
     assert_int_equal(ask_three("b", NULL), 0); /* another key */
@@ -121,7 +118,6 @@ static void test_same_questions(void **state)
 /* Answers are known in any order, and beside questions that are new. */
 static void test_other_questions(void **state)
 {
-    (void)state;
     ask_three("other", NULL);
     for (unsigned round = 0; round < 2; round++) {
         struct cache *cache = begin("other");
@@ -136,7 +132,6 @@ static void test_other_questions(void **state)
 
 static void test_stop(void **state)
 {
-    (void)state;
     ask_three("stop", NULL);
     struct cache *cache = begin("stop");
     assert_true(ask(cache, 1));
@@ -151,7 +146,6 @@ static void test_stop(void **state)
 static void test_modules(void **state)
 {
     static const uint8_t id[] = {1, 2}, other[] = {1, 3};
-    (void)state;
     struct cache *cache = begin("modules");
     const uint32_t one = cache_module(cache, "/bin/one", id, sizeof(id));
     const uint32_t two = cache_module(cache, "/bin/one", other, sizeof(other));
@@ -169,7 +163,6 @@ static void test_modules(void **state)
 /* Only facts before the first question belong to the key. */
 static void test_later_fact(void **state)
 {
-    (void)state;
     for (unsigned round = 0; round < 2; round++) {
         struct cache *cache = begin("later");
         struct coding fact = {0};
@@ -186,7 +179,6 @@ static void test_later_fact(void **state)
 static void test_growth(void **state)
 {
     enum { MANY = 250000 };
-    (void)state;
     struct cache *cache = begin("growth");
     const uint32_t module = cache_module(cache, "/bin/one", NULL, 0);
     for (unsigned i = 0; i < MANY; i++)
@@ -215,7 +207,6 @@ static void write_file(const char *path, const char *text)
 static void test_files(void **state)
 {
     char path[64] = "/tmp/mprof-cache-file-XXXXXX";
-    (void)state;
     const int descriptor = mkstemp(path);
     assert_true(descriptor >= 0);
     close(descriptor);
@@ -267,7 +258,6 @@ static void test_damage(void **state)
 {
     char path[512];
     size_t size;
-    (void)state;
     clear();
     ask_three("damage", "/nonexistent/file");
     snprintf(path, sizeof(path), "%s", entry());
@@ -289,7 +279,6 @@ static void test_reader(void **state)
 {
     char path[512];
     size_t size;
-    (void)state;
     clear();
     ask_three("reader", "/nonexistent/file");
     snprintf(path, sizeof(path), "%s", entry());
@@ -332,7 +321,6 @@ static void test_owner(void **state)
 {
     char path[512];
     struct stat about;
-    (void)state;
     clear();
     ask_three("owner", NULL);
     snprintf(path, sizeof(path), "%s", entry());
@@ -365,7 +353,6 @@ static void test_limit(void **state)
     static const char bytes[1000];
     const struct cache_key keys[] = {{{1, 1}}, {{2, 2}}, {{3, 3}}};
     size_t size;
-    (void)state;
     clear();
     for (size_t i = 0; i < 2; i++) {
         cache_folder_write(folder, &keys[i], bytes, sizeof(bytes), 2500);

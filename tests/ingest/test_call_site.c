@@ -10,7 +10,6 @@
 
 static void roles(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         enum function_role role;
@@ -84,7 +83,6 @@ static void roles(void **state)
 
 static void operators(void **state)
 {
-    (void)state;
     assert_int_equal(call_site_operator("operator new(unsigned long)"), OPERATOR_NEW);
     assert_int_equal(call_site_operator("operator new[](unsigned long)"), OPERATOR_NEW_ARRAY);
     assert_int_equal(call_site_operator("operator new(unsigned long, std::align_val_t)"),

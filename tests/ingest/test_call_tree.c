@@ -111,7 +111,6 @@ static void subtract_stacks(const struct stacks *stacks, const struct stack_usag
 
 static void tree_has_every_path(void **state)
 {
-    (void)state;
     struct replayed *replayed = replay_chain();
     struct call_tree tree = {.count = 0};
     assert_true(replayed->good);
@@ -139,7 +138,6 @@ static void tree_has_every_path(void **state)
 
 static void no_stacks_give_no_tree(void **state)
 {
-    (void)state;
     struct call_tree tree = {.count = 0};
     struct checking checking = {.count = 0};
     assert_true(call_tree_finish(&tree));

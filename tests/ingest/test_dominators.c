@@ -66,7 +66,6 @@ static uint32_t nearest(bool without[][NODES_MAX], const bool *all, size_t nodes
 
 static void test_random_graphs(void **state)
 {
-    (void)state;
     for (int round = 0; round < 500; round++) {
         const size_t nodes = 2 + draw(NODES_MAX - 1);
         const size_t edges = draw(3 * nodes);
@@ -101,7 +100,6 @@ static void test_random_graphs(void **state)
 /* A path of a million nodes: nothing may recurse. */
 static void test_long_path(void **state)
 {
-    (void)state;
     enum { LENGTH = 1000000 };
     uint32_t *from = malloc(LENGTH * sizeof(*from)), *to = malloc(LENGTH * sizeof(*to));
     struct graph graph;

@@ -35,7 +35,6 @@ static void assert_cut_is_told(const struct replayed *replayed, size_t length)
 
 static void every_truncation(void **state)
 {
-    (void)state;
     for (size_t length = 0; length <= worked_length; length += in_soak(1, 3)) {
         struct replayed *replayed = replay_bytes(worked, length, length);
         assert_sound(replayed, "cut at", length);
@@ -63,7 +62,6 @@ static void sum_chunk(uint8_t *chunk)
 
 static void every_flipped_bit(void **state)
 {
-    (void)state;
     static const struct {
         size_t begin, end;
     } parts[] = {{0, 128}, {4096, 4096 + 480}, {8192, 8192 + 150}};
@@ -103,7 +101,6 @@ static void lie(unsigned type, const char *format, uint64_t a, uint64_t b, uint6
 
 static void lengths_that_lie(void **state)
 {
-    (void)state;
     static const uint64_t numbers[] = {0,         1,         127, UINT32_MAX, UINT64_C(1) << 32,
                                        INT64_MAX, UINT64_MAX};
     const size_t count = sizeof(numbers) / sizeof(*numbers);
@@ -115,7 +112,6 @@ static void lengths_that_lie(void **state)
 
 static void ids_and_sizes_that_lie(void **state)
 {
-    (void)state;
     struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
     struct lane lane;
     lane_begin(&lane, builder, 1, 1000);
@@ -142,7 +138,6 @@ static void ids_and_sizes_that_lie(void **state)
  * message. */
 static void numbers_far_from_all_others(void **state)
 {
-    (void)state;
     static const uint32_t numbers[] = {2000000, UINT32_C(1) << 31, UINT32_MAX - 1};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
         struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
@@ -179,7 +174,6 @@ static void numbers_far_from_all_others(void **state)
 /* Observers outside the process report no allocations. */
 static void allocations_from_outside(void **state)
 {
-    (void)state;
     struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
     struct lane lane, outside;
     lane_begin(&lane, builder, 1, 1000);
@@ -200,7 +194,6 @@ static void allocations_from_outside(void **state)
 /* The file claims to be a tebibyte long and is a hole. It is skipped, not read. */
 static void a_file_of_holes(void **state)
 {
-    (void)state;
     struct replayed *replayed = replay_bytes(worked, worked_length, UINT64_C(1) << 40);
     assert_true(replayed->good);
     assert_sound(replayed, "hole", 0);
@@ -211,7 +204,6 @@ static void a_file_of_holes(void **state)
 /* Ten thousand stacks on one chain of ten thousand frames stay within the limits of stacks.c. */
 static void deep_stacks(void **state)
 {
-    (void)state;
     enum { DEEP = 10000 };
     struct trace_builder *builder = trace_builder_new(65536, TRACE_CLOCK_NANOSECONDS);
     struct lane lane;
@@ -230,7 +222,6 @@ static void deep_stacks(void **state)
 /* The same place in two modules whose records are lost is two functions, one in each module. */
 static void modules_that_are_lost(void **state)
 {
-    (void)state;
     struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
     struct lane lane;
     lane_begin(&lane, builder, 1, 1000);

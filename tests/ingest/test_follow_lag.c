@@ -21,7 +21,6 @@ static uint64_t behind(uint64_t shown, uint64_t newest, uint64_t now, bool ended
 
 static void what_is_left_is_behind(void **state)
 {
-    (void)state;
     assert_int_equal(behind(10, 10, 100, false), 0); /* the program does nothing: all is shown */
     assert_int_equal(behind(8, 12, 60, false), 52);  /* much may have come since that look */
     assert_int_equal(behind(8, 12, 60, true), 4);    /* nothing more comes */
@@ -31,7 +30,6 @@ static void what_is_left_is_behind(void **state)
 
 static void details_are_skipped_until_it_has_caught_up(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t shown, now;
         bool skips;

@@ -51,7 +51,6 @@ static bool has(struct generation_cache *recent, uint64_t hash, uint32_t key)
 static void test_collisions_do_not_evict(void **state)
 {
     struct generation_cache recent = {.item_size = sizeof(struct item), .limit = 100, .drop = drop};
-    (void)state;
     for (uint32_t key = 1; key <= 100; key++)
         add(&recent, 7, key);
     for (int round = 0; round < 3; round++)
@@ -65,7 +64,6 @@ static void test_collisions_do_not_evict(void **state)
 static void test_used_again_stays(void **state)
 {
     struct generation_cache recent = {.item_size = sizeof(struct item), .limit = 10, .drop = drop};
-    (void)state;
     dropped = 0;
     add(&recent, 1, 1);
     for (uint32_t key = 2; key <= 1000; key++) {

@@ -46,8 +46,6 @@ struct phases {
 static void note_phase(void *context, enum ingest_phase phase, uint64_t done, uint64_t total)
 {
     struct phases *phases = context;
-    (void)done;
-    (void)total;
     phases->seen |= 1u << phase;
     if (phase == phases->stop_in)
         interrupted = SIGTERM;
@@ -77,7 +75,6 @@ static unsigned phases_until(enum ingest_phase stop_in)
 
 static void test_no_phase_follows(void **state)
 {
-    (void)state;
     assert_int_equal(phases_until(INGEST_SCAN), 1u << INGEST_SCAN);
     assert_int_equal(phases_until(INGEST_REPLAY), 1u << INGEST_SCAN | 1u << INGEST_REPLAY);
     assert_int_equal(phases_until(INGEST_ROWS),
@@ -89,14 +86,12 @@ static void test_no_phase_follows(void **state)
 
 static bool count_row(void *context, const struct call_tree_row *row)
 {
-    (void)row;
     ++*(size_t *)context;
     return true;
 }
 
 static void test_call_tree(void **state)
 {
-    (void)state;
     struct replayed *replayed = replay_built(build());
     struct call_tree tree = {.interrupted = &interrupted};
     struct stack_nodes nodes = {.node = NULL};
@@ -121,15 +116,12 @@ static void test_call_tree(void **state)
 static bool count_totals(void *context, enum writer_table table, const struct writer_value *values,
                          size_t count)
 {
-    (void)values;
-    (void)count;
     *(size_t *)context += table == WRITER_FUNCTION_TOTAL || table == WRITER_TYPE_CANDIDATE;
     return true;
 }
 
 static void test_tables(void **state)
 {
-    (void)state;
     struct replayed *replayed = replay_built(build());
     struct stack_nodes nodes = {.node = NULL};
     size_t rows = 0;

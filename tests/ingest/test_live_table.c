@@ -34,7 +34,6 @@ static struct live_block *begin(struct live_table *table, uint64_t address, uint
 
 static void finds_each_block(void **state)
 {
-    (void)state;
     enum { BLOCKS = 400000, FREED = BLOCKS / 64, OLD = BLOCKS / 4, COLD_BYTES = 16 };
     struct live_table table = {.hot_most = 60000};
     const struct live_block *block;
@@ -107,7 +106,6 @@ static uint64_t any(uint64_t *seed)
 
 static void packs_each_block(void **state)
 {
-    (void)state;
     enum { BLOCKS = 6000, SEGMENTS = 7 };
     static struct live_block blocks[BLOCKS];
     static bool taken[BLOCKS];
@@ -166,7 +164,6 @@ static void packs_each_block(void **state)
 
 static void sorts(void **state)
 {
-    (void)state;
     enum { MOST = 100000 };
     static const uint64_t masks[] = {UINT64_MAX, 0xfff0, 0x7f00000ffff0, 1, UINT64_C(1) << 63};
     static struct number_pair pairs[MOST];
@@ -228,7 +225,6 @@ static void agree(const struct residency_moment *one, const struct residency_mom
 
 static void knows_what_has_changed(void **state)
 {
-    (void)state;
     enum { LEDGERS = 40, EVENTS = 9000 };
     static struct trace_scan scan = {.library = HEAP_GLIBC};
     struct residency *changes = residency_new(&scan), *all = residency_new(&scan);

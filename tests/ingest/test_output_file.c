@@ -40,7 +40,6 @@ static void check_content(const char *path, const char *text)
 
 static int begin(void **state)
 {
-    (void)state;
     unlink(TARGET);
     status = (struct ingest_status){0};
     return 0;
@@ -48,7 +47,6 @@ static int begin(void **state)
 
 static void test_modes_and_names(void **state)
 {
-    (void)state;
     struct output_file a, b;
     struct stat about;
     mode_t before = umask(0);
@@ -76,7 +74,6 @@ static void test_modes_and_names(void **state)
 
 static void test_replacing(void **state)
 {
-    (void)state;
     struct output_file file;
     put(TARGET, "old");
     assert_false(output_file_begin(&file, TARGET, false, &status));
@@ -100,7 +97,6 @@ static void test_replacing(void **state)
 
 static void test_makers(void **state)
 {
-    (void)state;
     assert_int_equal(output_file_maker("s.db.part.12.0123456789ab", "s.db"), 12);
     assert_int_equal(output_file_maker("s.db.part.12.0123456789ab.part.7.ffffffffffff", "s.db"), 7);
     static const char *const others[] = {

@@ -88,7 +88,6 @@ static void assert_as_worked(const uint8_t *bytes, size_t length, const char *wh
 /* The container is there. More and more of the slots, which are then freed, read as zero. */
 static void stopped_while_it_frees_the_slots(void **state)
 {
-    (void)state;
     static uint8_t bytes[sizeof(worked)];
     uint32_t slots = (uint32_t)((worked_length - TRACE_FILE_HEADER_SIZE + CHUNK - 1) / CHUNK);
     memcpy(bytes, worked, worked_length);
@@ -118,7 +117,6 @@ static void read_file(const char *path, uint8_t *bytes, size_t room, size_t *len
 
 static int compress_worked(void **state)
 {
-    (void)state;
     struct ingest_status status = {INGEST_OK, ""};
     struct trace_compress_result result;
     struct trace_file *file = trace_file_open(WORKED_TRACE, &status);
@@ -133,14 +131,12 @@ static int compress_worked(void **state)
 
 static void a_dense_trace_is_the_same(void **state)
 {
-    (void)state;
     assert_as_worked(dense, dense_length, "dense");
     assert_true(dense_length < worked_length / 2);
 }
 
 static void every_truncation(void **state)
 {
-    (void)state;
     for (size_t length = TRACE_FILE_HEADER_SIZE; length < dense_length; length += in_soak(1, 5)) {
         struct replayed *replayed = replay_bytes(dense, length, length);
         assert_true(replayed->good);
@@ -154,7 +150,6 @@ static void every_truncation(void **state)
 
 static void every_flipped_bit(void **state)
 {
-    (void)state;
     static uint8_t bytes[sizeof(dense)];
     struct replayed *plain = replay_bytes(dense, dense_length, dense_length);
     for (size_t at = TRACE_FILE_HEADER_SIZE; at < dense_length; at += in_soak(1, 5))
@@ -176,7 +171,6 @@ static void every_flipped_bit(void **state)
 /* The container after damage is found. */
 static void containers_behind_damage_are_read(void **state)
 {
-    (void)state;
     static uint8_t bytes[2 * sizeof(dense)];
     const size_t gap = 777;
     memcpy(bytes, dense, TRACE_FILE_HEADER_SIZE);

@@ -35,7 +35,6 @@ static const char *shown(enum ingest_phase phase, uint64_t done, uint64_t total)
 static void test_each_wait_has_its_words(void **state)
 {
     const uint64_t gibibytes = UINT64_C(8) << 30;
-    (void)state;
     assert_non_null(strstr(shown(INGEST_SCAN, 0, 100), "reading stacks and modules"));
     assert_non_null(strstr(shown(INGEST_REPLAY, 50, 100), " 50 %"));
     assert_non_null(strstr(shown(INGEST_ROWS, gibibytes, 100), "writing rows, 8192.0 MiB so far"));

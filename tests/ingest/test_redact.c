@@ -22,7 +22,6 @@ static void check(const struct redact *redact, const char *text, const char *exp
 
 static void test_text(void **state)
 {
-    (void)state;
     struct redact *redact = redact_new("/home/a/project/", NULL);
     assert_non_null(redact);
     /* Not paths. */
@@ -62,7 +61,6 @@ static bool keep_text(void *context, enum writer_table table, const struct write
 
 static void test_lines(void **state)
 {
-    (void)state;
     static const struct {
         const char *paths, *expected;
     } cases[] = {

@@ -216,7 +216,6 @@ static void compare(sqlite3 *database, struct model *model)
 
 static void test_random_heaps(void **state)
 {
-    (void)state;
     static struct model model;
     state_of_random = 0x9e3779b97f4a7c15;
     for (int round = 0; round < ROUNDS; round++) {
@@ -235,7 +234,6 @@ static void test_random_heaps(void **state)
 /* If words are missing, nothing is surely unreachable. */
 static void test_incomplete(void **state)
 {
-    (void)state;
     static struct model model;
     struct ingest_status status = {0};
     struct writer_database database = {.name = "test", .status = &status};

@@ -31,7 +31,6 @@ static uint64_t cell(const struct replayed *replayed, size_t row, enum column co
 
 static void merge_is_sorted_and_complete(void **state)
 {
-    (void)state;
     enum { LANES = 7, EVENTS = 20000 };
     struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
     struct ingest_status status = {INGEST_OK, ""};
@@ -71,7 +70,6 @@ static void merge_is_sorted_and_complete(void **state)
 
 static void realloc_is_a_free_and_an_allocation(void **state)
 {
-    (void)state;
     struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
     struct lane one, two;
     lane_begin(&one, builder, 1, START);
@@ -104,7 +102,6 @@ static void realloc_is_a_free_and_an_allocation(void **state)
 /* At one stamp, on two threads: free then reuse, and allocation then free by the other. */
 static void equal_stamps_are_read_either_way(void **state)
 {
-    (void)state;
     for (unsigned order = 0; order < 2; order++) {
         struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
         struct lane lanes[2];
@@ -133,7 +130,6 @@ static void equal_stamps_are_read_either_way(void **state)
  */
 static void old_stamps_are_ordered_by_turn(void **state)
 {
-    (void)state;
     struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
     struct lane one, two;
     builder->header.flags |= TRACE_FILE_CLOCK_FAST;
@@ -172,7 +168,6 @@ static void old_stamps_are_ordered_by_turn(void **state)
 
 static void oddities_are_counted_not_guessed(void **state)
 {
-    (void)state;
     struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
     struct lane lane;
     lane_begin(&lane, builder, 1, START);
@@ -225,7 +220,6 @@ static void expect_alloc(struct expected *expected, uint32_t stack, uint64_t siz
 
 static void peaks_are_those_of_brute_force(void **state)
 {
-    (void)state;
     static struct expected expected;
     static struct {
         uint64_t size;
@@ -292,7 +286,6 @@ static void peaks_are_those_of_brute_force(void **state)
 
 static void equal_contexts_are_one_stack(void **state)
 {
-    (void)state;
     struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
     struct lane lane;
     lane_begin(&lane, builder, 1, START);
@@ -320,7 +313,6 @@ static void equal_contexts_are_one_stack(void **state)
 /* Ids far above the count of nodes are found another way than the others. */
 static void ids_may_lie_far_apart(void **state)
 {
-    (void)state;
     enum { NODES = 4000, FAR = 5000 };
     struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
     const uint32_t outer = UINT32_MAX - 1, inner = UINT32_C(1) << 30;
@@ -352,7 +344,6 @@ static void ids_may_lie_far_apart(void **state)
 
 static void ticks_become_nanoseconds_exactly(void **state)
 {
-    (void)state;
     struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_TSC);
     struct ingest_status status = {INGEST_OK, ""};
     struct trace_time time;

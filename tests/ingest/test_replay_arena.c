@@ -132,7 +132,6 @@ static void compare_rows(const struct model *model, const struct replayed *repla
 
 static void arenas_are_as_plain_bookkeeping_says(void **state)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 6; seed++) {
         struct model *model = calloc(1, sizeof(*model));
         struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
@@ -168,7 +167,6 @@ static void arenas_are_as_plain_bookkeeping_says(void **state)
 /* Every n-th allocation of the heap counts, from the place where the program asks for it. */
 static void autosave_counts_allocations_of_the_heap(void **state)
 {
-    (void)state;
     struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
     struct lane lane;
     lane_begin(&lane, builder, 1, START);
@@ -194,7 +192,6 @@ static void autosave_counts_allocations_of_the_heap(void **state)
 /* A type whose symbol is unknown leaves the type open. Counts and sizes still hold. */
 static void types_of_what_is_not_there_are_no_matter(void **state)
 {
-    (void)state;
     struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
     struct lane lane;
     lane_begin(&lane, builder, 1, START);
@@ -226,7 +223,6 @@ static void collection(struct lane *lane, uint64_t ticks, uint64_t runtime, bool
  * nothing of what is kept, nor does an end without a beginning. */
 static void collections_tell_what_is_kept(void **state)
 {
-    (void)state;
     struct trace_builder *builder = trace_builder_new(4096, TRACE_CLOCK_NANOSECONDS);
     struct lane lane;
     lane_begin(&lane, builder, 1, START);

@@ -52,7 +52,6 @@ static void put_frees(struct lane *lane)
 
 static void a_free_is_inherited_once(void **state)
 {
-    (void)state;
     struct lane lane;
     struct trace_builder *builder = begin(&lane, 77);
     put_frees(&lane);
@@ -75,7 +74,6 @@ static void a_free_is_inherited_once(void **state)
 /* The same in a process that was not forked. */
 static void others_inherit_nothing(void **state)
 {
-    (void)state;
     struct lane lane;
     struct trace_builder *builder = begin(&lane, 0);
     put_frees(&lane);
@@ -88,7 +86,6 @@ static void others_inherit_nothing(void **state)
 
 static void a_realloc_names_what_it_became(void **state)
 {
-    (void)state;
     struct lane lane;
     struct trace_builder *builder = begin(&lane, 77);
     lane_realloc(&lane, 1100, 1150, 0x1000, 0x3000, 50, 0, TRACE_REALLOC_MOVED);
@@ -114,7 +111,6 @@ static void a_realloc_names_what_it_became(void **state)
 
 static void arenas_are_inherited_too(void **state)
 {
-    (void)state;
     struct lane lane;
     struct trace_builder *builder = begin(&lane, 77);
     lane_extended(&lane, TRACE_EXT_ARENA, "wnns", N(1050), N(3), N(0), "pool");
@@ -137,7 +133,6 @@ static void arenas_are_inherited_too(void **state)
 /* While it is not known what was allocated, it is not known what was inherited either. */
 static void a_pause_hides_what_was_allocated(void **state)
 {
-    (void)state;
     struct lane lane;
     struct trace_builder *builder = begin(&lane, 77);
     lane_extended(&lane, TRACE_EXT_RECORDING, "wn", N(1050), N(0));
@@ -153,7 +148,6 @@ static void a_pause_hides_what_was_allocated(void **state)
  * double. */
 static void a_late_module_hides_what_was_allocated(void **state)
 {
-    (void)state;
     struct lane lane;
     struct trace_builder *builder = begin(&lane, 0);
     lane_extended(&lane, TRACE_EXT_BEFORE, "wn", N(1010), N(4096));

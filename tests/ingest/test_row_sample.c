@@ -122,7 +122,6 @@ static void sums_are_near(void **state)
     struct row_batch *batch = calloc(1, sizeof(*batch));
     struct sums all = {{0}, {0}}, estimated = {{0}, {0}};
     size_t total = 0;
-    (void)state;
     sqlite3 *database = put(sample_rows(ROW_SAMPLE_FEWEST, batch, &all), batch);
     for (uint64_t chunk = 0, rows; (rows = get(database, chunk, batch)) != 0; chunk++) {
         total += rows;
@@ -153,7 +152,6 @@ static void few_rows_have_no_sample(void **state)
 {
     struct row_batch *batch = calloc(1, sizeof(*batch));
     struct sums sums = {{0}, {0}};
-    (void)state;
     sqlite3 *database = put(sample_rows(100000, batch, &sums), batch);
     assert_int_equal(get(database, 0, batch), 0);
     sqlite3_close(database);

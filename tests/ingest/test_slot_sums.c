@@ -217,13 +217,11 @@ static void check(uint64_t allocations, uint64_t duration_ns, uint64_t named, un
 
 static void many_slots(void **state)
 {
-    (void)state;
     check(2 * 1048576, 4000000000, 50, 3, 4);
 }
 
 static void few_slots(void **state)
 {
-    (void)state;
     check(1048575, 300000, 3, 2, 0); /* a slot is 5 ns long */
     check(200000, 60000000, 3, 2, 4);
 }

@@ -167,7 +167,6 @@ static uint64_t check(struct replayed *replayed, size_t step, struct checking *r
 /* 160 million frames of 40,000 stacks, all kept: 44,000 nodes. */
 static void deep_stacks_are_complete(void **state)
 {
-    (void)state;
     struct replayed *replayed = replay_recursion(8000, 5);
     struct checking checking;
     const uint64_t frames = check(replayed, 997, &checking);
@@ -183,7 +182,6 @@ static void deep_stacks_are_complete(void **state)
 
 static void random_trees_have_few_runs(void **state)
 {
-    (void)state;
     struct replayed *replayed = replay_random(20000);
     struct checking checking;
     check(replayed, 1, &checking);
@@ -194,7 +192,6 @@ static void random_trees_have_few_runs(void **state)
 /* As a session that is written while the program runs: the stacks come in parts. */
 static void parts_continue_downwards(void **state)
 {
-    (void)state;
     struct replayed *replayed = replay_random(20000);
     struct stack_nodes nodes = {.node = NULL};
     struct checking checking = begin_check(replayed, UINT32_MAX - NODES_MOST);

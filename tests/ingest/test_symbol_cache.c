@@ -15,7 +15,6 @@ static void test_files_are_one_by_path_and_build_id(void **state)
 {
     const struct symbols_options options = {.debug_dir = NULL};
     struct symbol_cache names = {0};
-    (void)state;
     assert_true(symbol_cache_begin(&names, &options));
     struct symbols *symbols = names.symbols;
     const struct types *types = names.types;
@@ -51,7 +50,6 @@ static void test_no_file_has_no_names(void **state)
     const struct symbols_options options = {.debug_dir = NULL};
     struct symbol_cache names = {0};
     struct symbols_frame frames[SYMBOLS_FRAMES_MAX];
-    (void)state;
     assert_true(symbol_cache_begin(&names, &options));
     const uint32_t none = symbols_file_number(names.symbols, 0);
     assert_int_equal(symbols_lookup(names.symbols, none, 0x1234, frames), 1);
@@ -66,7 +64,6 @@ static void test_few_files_stay_open(void **state)
     const struct symbols_options options = {.debug_dir = NULL};
     struct symbol_cache names = {0};
     size_t most = 0;
-    (void)state;
     for (int i = 0; i < 600; i++) {
         assert_true(symbol_cache_begin(&names, &options));
         symbols_module(names.symbols, 1, "/bin/true", NULL, 0);

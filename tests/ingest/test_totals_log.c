@@ -86,7 +86,6 @@ static size_t read_parts(struct totals_log *log, const bool *wanted)
 
 static void test_order(void **state)
 {
-    (void)state;
     FILE *events = tmpfile(), *names = tmpfile();
     struct totals_log log;
     assert_non_null(events);
@@ -107,7 +106,6 @@ static void test_order(void **state)
 /* A file that cannot be written is an error, and not an event that is missing. */
 static void test_no_file(void **state)
 {
-    (void)state;
     struct totals_log log;
     const struct totals_block block = block_of(0, 1);
     assert_true(totals_log_begin(&log, -1, -1));

@@ -190,7 +190,6 @@ static void grow(uint64_t seed, unsigned records_a_look)
 
 static void test_looks_of_all_lengths(void **state)
 {
-    (void)state;
     static const unsigned lengths[] = {1, 2, 7, 50, 333, RECORDS};
     for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++)
         for (uint64_t seed = 1; seed <= 3; seed++)
@@ -200,7 +199,6 @@ static void test_looks_of_all_lengths(void **state)
 /* An event that another thread stamped earlier and commits later still comes in its order. */
 static void test_late_commit(void **state)
 {
-    (void)state;
     struct growing growing;
     struct ingest_status status = {INGEST_OK, ""};
     struct trace_scan scan = {0};

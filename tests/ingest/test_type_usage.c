@@ -129,14 +129,12 @@ static size_t compare_runs(bool late)
 
 static void named_at_once_is_exact(void **state)
 {
-    (void)state;
     random_state = 88172645463325252;
     assert_int_equal(compare_runs(false), 0);
 }
 
 static void named_late_is_exact_or_unknown(void **state)
 {
-    (void)state;
     random_state = 1234567;
     assert_in_range(compare_runs(true), 1, RUNS * TYPES);
 }
@@ -145,7 +143,6 @@ static void machines_are_joined(void **state)
 {
     static struct run runs[2];
     struct type_usages part[2] = {{0}, {0}}, sum = {0};
-    (void)state;
     random_state = 42;
     for (size_t i = 0; i < 2; i++) {
         make(&runs[i], false);

@@ -177,7 +177,6 @@ static void load(int page_size, uint32_t lock, uint64_t rows, size_t longest)
 
 static void every_small_number(void **state)
 {
-    (void)state;
     /* Crosses from one page to two, and from two levels to three. */
     for (uint64_t rows = 0; rows < 90; rows++)
         load(512, lock_byte, rows, 0);
@@ -187,7 +186,6 @@ static void every_small_number(void **state)
 
 static void many_levels(void **state)
 {
-    (void)state;
     load(512, lock_byte, 100000, 0);
     load(8192, lock_byte, 300000, 0);
     load(65536, lock_byte, 50000, 0);
@@ -195,7 +193,6 @@ static void many_levels(void **state)
 
 static void overflow_pages(void **state)
 {
-    (void)state;
     load(512, lock_byte, 3000, 2000);
     load(1024, lock_byte, 300, 100000);
     load(8192, lock_byte, 2000, 9000);
@@ -204,7 +201,6 @@ static void overflow_pages(void **state)
 
 static void page_of_the_locks(void **state)
 {
-    (void)state;
     /* Uses SQLite's own control for such tests. Before it knows a file's pages, they have 4096
      * bytes. */
     unsigned before = (unsigned)sqlite3_test_control(SQLITE_TESTCTRL_PENDING_BYTE, 0);
@@ -219,7 +215,6 @@ static void page_of_the_locks(void **state)
 
 static void failures_are_told(void **state)
 {
-    (void)state;
     struct writer_pages pages;
     struct writer_btree table;
     uint8_t record[64];
@@ -242,7 +237,6 @@ static void failures_are_told(void **state)
 
 static void varints(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t value;
         const char *bytes;
@@ -267,7 +261,6 @@ static void varints(void **state)
 /* The directory of a late batch, whose ids need more than 32 bits. */
 static void far_batch(void **state)
 {
-    (void)state;
     struct writer_directory directory = {.data = NULL};
     struct row_batch *batch = calloc(1, sizeof(*batch));
     struct row_batch_chunk chunk;
@@ -308,7 +301,6 @@ static void large_ids(void **state)
     uint32_t roots[2];
     uint8_t record[64];
     sqlite3 *database;
-    (void)state;
     make(&pages, 512, lock_byte, roots);
     const int descriptor = pages.descriptor;
     writer_btree_open(&table, &pages, roots[0], WRITER_BTREE_TABLE);

@@ -102,7 +102,6 @@ static const char function_expected[] =
 
 static void test_functions(void **state)
 {
-    (void)state;
     sqlite3 *database = open_database(function_tables);
     struct ingest_status status = {.code = INGEST_OK};
     struct writer_database session = {.sqlite = database, .name = "test", .status = &status};
@@ -183,7 +182,6 @@ static void put_event(sqlite3 *database, struct writer_thread_totals *totals, in
 
 static void test_owners(void **state)
 {
-    (void)state;
     static const int64_t threads[] = {1, 2, 3, 4, 5, 6, 100, 50 /* there is none */};
     sqlite3 *database = open_database(owner_tables);
     struct writer_thread_totals totals = {0};
@@ -271,7 +269,6 @@ static bool put_frame(void *tables, const struct writer_frame *row)
  * once. */
 static void test_frames(void **state)
 {
-    (void)state;
     sqlite3 *database;
     struct writer_frames frames;
     FILE *waiting = tmpfile();
@@ -333,14 +330,12 @@ static void test_frames(void **state)
 
 static bool refuse(void *context, const struct writer_frame *row)
 {
-    (void)context, (void)row;
     return false;
 }
 
 /* It stops where the receiver fails, and a file that cannot be read again gives a message. */
 static void test_frames_fail(void **state)
 {
-    (void)state;
     struct writer_frames frames;
     FILE *waiting = tmpfile();
     assert_non_null(waiting);

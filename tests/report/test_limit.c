@@ -23,7 +23,6 @@ static long long value_of(const char *text, enum session_unit unit)
 
 static void texts(void **state)
 {
-    (void)state;
     assert_int_equal(value_of("0", UNIT_BYTES), 0);
     assert_int_equal(value_of("10M", UNIT_BYTES), 10485760);
     assert_int_equal(value_of("1.5K", UNIT_BYTES), 1536);
@@ -80,7 +79,6 @@ static bool passes(long long value, enum budget_relation relation, const char *t
 
 static void verdicts(void **state)
 {
-    (void)state;
     assert_true(passes(10, BUDGET_EQUAL, "10", 0, 10));
     assert_false(passes(10, BUDGET_NOT_EQUAL, "10", 0, 10));
     assert_false(passes(10, BUDGET_LESS, "10", 0, 10));
@@ -106,7 +104,6 @@ static void verdicts(void **state)
 
 static void nothing(void **state)
 {
-    (void)state;
     struct limit limit = {.value = 5};
     __int128 shown;
     const struct session_measure none = {.is_null = true}, zero = {.value = 0};

@@ -37,7 +37,6 @@ static void put_text(FILE *out, const char *text)
 
 static void forms(void **state)
 {
-    (void)state;
     check_form(put_text, HOSTILE,
                "a\\xff|\\xc3(\\xc0\\x80\\xed\\xa0\\x80\\x1b[31m\\x0a\\xe2\\x80\\xae<&\">,");
     check_form(put_text, "gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f");
@@ -55,7 +54,6 @@ static void forms(void **state)
 
 static void valid_utf8(void **state)
 {
-    (void)state;
     char out[64], *copy;
     size_t length = name_utf8(out, sizeof(out), "a\xff\xc3\x28");
     assert_string_equal(out, "a\xef\xbf\xbd\xef\xbf\xbd(");
@@ -76,7 +74,6 @@ static void valid_utf8(void **state)
 
 static void json(void **state)
 {
-    (void)state;
     char *got = NULL, longer[3000];
     size_t size;
     FILE *out = open_memstream(&got, &size);

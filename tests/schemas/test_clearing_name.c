@@ -10,7 +10,6 @@
 
 static void names_with_the_word_clear(void **state)
 {
-    (void)state;
     static const char *const names[] = {
         "clear",
         "cache_clear",
@@ -32,7 +31,6 @@ static void names_with_the_word_clear(void **state)
 
 static void other_names(void **state)
 {
-    (void)state;
     static const char *const names[] = {
         "",
         "main",

@@ -52,7 +52,6 @@ static void every_number_of_bits_comes_back(void **state)
 {
     static const size_t lengths[] = {1, 2, 31, 32, 33, 100, 1023, 1024, 1025, ROWS_MOST};
     static uint64_t values[ROWS_MOST];
-    (void)state;
     for (unsigned bits = 0; bits <= 64; bits++) {
         for (size_t n = 0; n < sizeof(lengths) / sizeof(*lengths); n++) {
             const uint64_t most = bits == 0 ? 0 : UINT64_MAX >> (64 - bits);
@@ -68,7 +67,6 @@ static void every_number_of_bits_comes_back(void **state)
 static void exceptions_come_back(void **state)
 {
     static uint64_t values[ROWS_MOST];
-    (void)state;
     for (unsigned bits = 1; bits <= 64; bits++) {
         const size_t rows = 1 + random_number() % ROWS_MOST, every = 1 + random_number() % 60;
         const unsigned few = bits / 4;
@@ -85,7 +83,6 @@ static void times_are_short(void **state)
 {
     static uint64_t alloc[ROWS_MOST], life[ROWS_MOST];
     uint64_t now = UINT64_C(1) << 40;
-    (void)state;
     for (size_t i = 0; i < ROWS_MOST; i++) {
         now += random_number() % 256;
         const uint64_t end = i % 500 == 7 ? now - 70000 : now;
@@ -113,7 +110,6 @@ static void golden_file(void **state)
     static uint8_t data[COLUMN_BATCH_MOST + COLUMN_PADDING];
     char name[64], byte[3];
     unsigned cases = 0;
-    (void)state;
     FILE *file = fopen(GOLDEN_COLUMNS, "r");
     assert_non_null(file);
     while (fgets(line, sizeof(line), file)) {
@@ -146,7 +142,6 @@ static void golden_file(void **state)
 
 static void width_is_that_of_the_range(void **state)
 {
-    (void)state;
     for (unsigned bits = 0; bits <= 64; bits++)
         assert_int_equal(column_width(bits == 0 ? 0 : UINT64_MAX >> (64 - bits)), (bits + 7) / 8);
 }
@@ -157,7 +152,6 @@ static void damage_is_harmless(void **state)
     static uint64_t values[ROWS_MOST], again[3 * COLUMN_BATCH_ROWS];
     static uint8_t room[3 * COLUMN_BATCH_MOST + COLUMN_PADDING];
     unsigned found = 0;
-    (void)state;
     for (size_t i = 0; i < ROWS_MOST; i++)
         values[i] = random_number() >> (i % 100 == 0 ? 10 : 50);
     const size_t length = column_pack(room, values, NULL, ROWS_MOST);

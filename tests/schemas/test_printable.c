@@ -21,7 +21,6 @@ static void check(const char *text, const char *expected)
 
 static void test_forms(void **state)
 {
-    (void)state;
     check("", "");
     check("main.c:12 ~[]{}\\x41", "main.c:12 ~[]{}\\x41");
     check("a\x1b[2J\n\r\t\x7f"
@@ -41,7 +40,6 @@ static void test_forms(void **state)
 
 static void test_bad_utf8(void **state)
 {
-    (void)state;
     check("\xff\xfe", "\\xff\\xfe");
     check("\x80", "\\x80");
     check("\xc3", "\\xc3");
@@ -57,7 +55,6 @@ static void test_bad_utf8(void **state)
 /* No glyph is cut in the middle, and nothing is written past the end. */
 static void test_cut(void **state)
 {
-    (void)state;
     const char *text = "ab\x1b\xc3\xa4z";
     for (size_t size = 1; size < 16; size++) {
         char *out = malloc(size); /* ASan sees the end */

@@ -14,7 +14,6 @@ static struct trace_coding writer, reader;
 
 static void worked_bytes(void **state)
 {
-    (void)state;
     static const uint8_t expected[] = {
         0x45, 0x00, 0x01, 0xA0, 0x22,                         /* NODE 1 */
         0xCD, 0xC3, 0x22,                                     /* NODE 2 */
@@ -48,7 +47,6 @@ static void worked_bytes(void **state)
 /* The payloads of a snapshot of references. */
 static void worked_references(void **state)
 {
-    (void)state;
     static const uint8_t words[] = {0x00, 0x01, 0x03, 0xAA, 0xA9, 0x40, 0xB4,
                                     0xA9, 0x40, 0x0C, 0x0C, 0x03, 0xFB, 0x02};
     static const uint8_t thread[] = {0x00, 0x01, 0x92, 0x21, 0x80, 0xE0, 0xFF, 0x07,
@@ -101,7 +99,6 @@ static uint64_t random_number(void)
 
 static void random_records_come_back(void **state)
 {
-    (void)state;
     enum { N = 20000 };
     static struct put put[N];
     static uint8_t bytes[N * TRACE_RECORD_MAX];
@@ -180,7 +177,6 @@ static void random_records_come_back(void **state)
 /* Ids in any order, parents that are the last node or not, markers, changing modules. */
 static void random_nodes_come_back(void **state)
 {
-    (void)state;
     enum { N = 5000 };
     static struct {
         uint32_t id, parent, module;
@@ -228,7 +224,6 @@ static void random_nodes_come_back(void **state)
 /* Words at any distance come back, and no piece is longer than a record may be. */
 static void random_references_come_back(void **state)
 {
-    (void)state;
     static struct trace_references_words piece;
     static struct trace_references_word put[2048];
     uint8_t bytes[TRACE_EXTENDED_MAX];
@@ -259,7 +254,6 @@ static void random_references_come_back(void **state)
 
 static void damage_is_noticed(void **state)
 {
-    (void)state;
     static const struct {
         const char *what;
         uint8_t bytes[16];
@@ -296,7 +290,6 @@ static void damage_is_noticed(void **state)
 
 static void sum_sees_every_bit(void **state)
 {
-    (void)state;
     uint8_t data[100];
     for (size_t i = 0; i < sizeof(data); i++)
         data[i] = (uint8_t)random_number();

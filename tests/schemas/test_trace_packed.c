@@ -127,7 +127,6 @@ static void assert_comes_back(unsigned count, uint64_t method)
 
 static void records_of_all_kinds_come_back(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < CHUNKS; i++)
         make_chunk(chunks[i], i, true);
     assert_comes_back(1, 1);
@@ -136,7 +135,6 @@ static void records_of_all_kinds_come_back(void **state)
 
 static void what_does_not_decode_comes_back(void **state)
 {
-    (void)state;
     make_chunk(chunks[0], 0, true);
     make_chunk(chunks[1], 1, false);
     assert_comes_back(2, 0);
@@ -266,7 +264,6 @@ static struct program program;
 
 static void a_program_is_predicted(void **state)
 {
-    (void)state;
     memset(&program, 0, sizeof(program));
     program.top = 0x55550000;
     program.ticks = 5000;
@@ -279,7 +276,6 @@ static void a_program_is_predicted(void **state)
 /* More blocks than the model can know; half of them are live when it forgets them. */
 static void many_blocks_come_back(void **state)
 {
-    (void)state;
     enum { MANY = 16 };
     static struct trace_coding coding;
     static uint8_t chunk[MANY][CHUNK], again[MANY * CHUNK];
@@ -320,7 +316,6 @@ static void many_blocks_come_back(void **state)
 /* Records that the codec would write in another way still come back byte for byte. */
 static void other_spellings_come_back(void **state)
 {
-    (void)state;
     static const uint8_t tail[][8] = {
         {0x03, 0x85, 0x00, 0x20},             /* a varint that is too long */
         {0x43, 0x05, 0x80, 0x02},             /* steps of 1 where 16 would do */
@@ -341,7 +336,6 @@ static void other_spellings_come_back(void **state)
 /* A payload of method 2 with changed bytes gives some records of the right length, or none. */
 static void damaged_predictions_are_harmless(void **state)
 {
-    (void)state;
     struct trace_packed packed;
     struct trace_chunk_header header;
     size_t length, refused = 0, changed = 0;
@@ -366,7 +360,6 @@ static void damaged_predictions_are_harmless(void **state)
 
 static void empty_chunks_come_back(void **state)
 {
-    (void)state;
     struct trace_chunk_header header = {.commit = TRACE_CHUNK_HEADER_SIZE};
     memcpy(chunks[0], &header, sizeof(header));
     assert_comes_back(1, 2);
@@ -374,7 +367,6 @@ static void empty_chunks_come_back(void **state)
 
 static void a_full_packer_takes_no_more(void **state)
 {
-    (void)state;
     struct trace_packer *packer = trace_packer_new(CHUNK, TRACE_PACK_SMALL);
     size_t length;
     make_chunk(chunks[0], 0, true);
@@ -388,7 +380,6 @@ static void a_full_packer_takes_no_more(void **state)
 
 static void regular_events_become_small(void **state)
 {
-    (void)state;
     static struct trace_coding coding;
     struct trace_chunk_header header = {.slot = 1};
     uint8_t *p = chunks[0] + sizeof(header);
@@ -408,7 +399,6 @@ static void regular_events_become_small(void **state)
 /* Each payload is refused, or gives some records; a sanitizer finds other faults. */
 static void damaged_payloads_are_harmless(void **state)
 {
-    (void)state;
     struct trace_packed packed;
     size_t length, same = 0, refused = 0;
     make_chunk(chunks[0], 0, true);

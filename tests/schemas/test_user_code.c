@@ -39,7 +39,6 @@ static void check(const struct user_code *code, const struct expected *cases, si
 
 static void test_built_in(void **state)
 {
-    (void)state;
     static const struct user_code none;
     const char *program = "/home/me/bin/shop";
     CHECK(
@@ -99,7 +98,6 @@ static void test_built_in(void **state)
 
 static void test_other_languages(void **state)
 {
-    (void)state;
     static const struct user_code none;
     const char *program = "/home/me/target/shop";
     const char *legacy = "_ZN5alloc5alloc15exchange_malloc17h0123456789abcdefE";
@@ -176,7 +174,6 @@ static void test_other_languages(void **state)
 
 static void test_words(void **state)
 {
-    (void)state;
     struct user_code code = {0};
     const char *program = "/home/me/bin/shop";
     assert_true(user_code_is_default(&code));
@@ -219,7 +216,6 @@ static void test_words(void **state)
 
 static void test_limits(void **state)
 {
-    (void)state;
     struct user_code code = {0};
     char word[USER_CODE_WORD_MAX + 2];
     memset(word, '*', sizeof(word));
@@ -241,7 +237,6 @@ static void test_limits(void **state)
 
 static void test_built_in_words(void **state)
 {
-    (void)state;
     size_t n = 0;
     bool std = false, libc = false;
     for (const char *word; (word = user_code_built_in(n)); n++) {
@@ -254,7 +249,6 @@ static void test_built_in_words(void **state)
 
 static void test_bare_names(void **state)
 {
-    (void)state;
     static const char *const names[][2] = {
         {"int shop::f<int>(int)", "shop::f<int>"},
         {"shop::operator<<(int)", "shop::operator<<"},

@@ -22,7 +22,6 @@ static char *find_stored(void *context, const char *name, const char **origin)
         {"pool", "loop | top 1"},
         {"empty", ""},
     };
-    (void)context;
     *origin = "shipped";
     for (size_t i = 0; i < sizeof(stored) / sizeof(stored[0]); i++) {
         if (strcmp(stored[i][0], name) == 0)

@@ -23,7 +23,6 @@ static uint32_t process[5];               /* by thread */
 static int open_fixture(void **state)
 {
     struct fixture_options options = FIXTURE_DEFAULTS;
-    (void)state;
     options.allocations = ALLOCATIONS;
     assert_true(fixture_write(PATH, &options));
     session = session_open(PATH, &error);
@@ -44,7 +43,6 @@ static int open_fixture(void **state)
 
 static int close_fixture(void **state)
 {
-    (void)state;
     session_close(session);
     free(blocks);
     return 0;
@@ -123,7 +121,6 @@ static void test_surroundings(void **state)
 {
     struct session_surroundings around;
     size_t reused = 0;
-    (void)state;
     for (uint64_t id = 1; id <= ALLOCATIONS; id += 397) {
         const struct session_allocation *of = &blocks[id];
         check_history(of);
@@ -143,7 +140,6 @@ static void test_chain(void **state)
     uint64_t *next = calloc(ALLOCATIONS + 1, sizeof(*next));
     struct session_chain chain;
     size_t long_ones = 0;
-    (void)state;
     for (uint64_t id = 1; id <= ALLOCATIONS; id++)
         if (blocks[id].realloc_of != 0)
             next[blocks[id].realloc_of] = id;
@@ -169,7 +165,6 @@ static void test_chain(void **state)
 static void test_facts(void **state)
 {
     struct session_block_facts facts;
-    (void)state;
     session_close(session);
     assert_true(fixture_sql(PATH, "INSERT OR REPLACE INTO type_candidate SELECT stack_id, size, 0,"
                                   " 'Guess' FROM allocation WHERE type_id = 0"));

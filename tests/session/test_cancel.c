@@ -192,7 +192,6 @@ static uint64_t cancel_all_the_way(question *ask, const char *text)
 static void test_all_kinds(void **state)
 {
     uint64_t looks[QUESTIONS];
-    (void)state;
     open_fixture(3000);
     for (size_t i = 0; i < QUESTIONS; i++) {
         looks[i] = cancel_all_the_way(questions[i].ask, questions[i].text);

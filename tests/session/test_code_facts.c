@@ -96,7 +96,6 @@ static void test_modules(void **state)
     struct session_module module;
     struct session_error error = {.column = 0};
     size_t count;
-    (void)state;
     assert_true(session_modules(session, &modules, &count, &error));
     assert_int_equal(each(session,
                           "SELECT id, path, name, build_id, load_bias, start_address,"
@@ -144,7 +143,6 @@ static void test_functions(void **state)
     struct session *session = open_session();
     struct session_function function;
     struct session_error error = {.column = 0};
-    (void)state;
     const size_t rows = each(session, FUNCTIONS("f.start_pc"), check_function);
     assert_int_equal(rows, session_function_count(session));
     assert_false(session_function(session, 0, &function, &error));
@@ -215,7 +213,6 @@ static void test_frames(void **state)
     struct session_code_frame frame;
     const uint32_t *frames;
     size_t count;
-    (void)state;
     /* Their ids are 1 to their number. */
     const uint32_t last =
         (uint32_t)each(session,
@@ -251,7 +248,6 @@ static void test_arenas(void **state)
     struct session_error error = {.column = 0};
     const struct session_arena *arenas;
     size_t count;
-    (void)state;
     assert_true(session_arenas(session, &arenas, &count, &error));
     assert_int_equal(count, 2); /* the heap is not an arena */
     const struct session_arena expected = {1, 0, NULL, 10, 20, 30, 4, 5, 6, 7};
@@ -275,7 +271,6 @@ static void test_processes(void **state)
     struct session *session = open_session();
     const struct session_process *processes;
     const struct session_thread *threads;
-    (void)state;
     assert_int_equal(session_processes(session, &processes), 2);
     assert_int_equal(processes[0].machine, 1);
     assert_string_equal(processes[0].host, "");

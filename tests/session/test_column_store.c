@@ -135,7 +135,6 @@ static struct column_reads compare(struct open_store *open)
 
 static void test_direct(void **state)
 {
-    (void)state;
     write_session(PATH);
     struct open_store open = open_store(PATH);
     const struct column_reads reads = compare(&open);
@@ -154,7 +153,6 @@ static void test_vacuum(void **state)
         "PRAGMA page_size = 512; VACUUM",
         "PRAGMA auto_vacuum = FULL; PRAGMA page_size = 4096; VACUUM",
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
         assert_true(fixture_sql(PATH, changes[i]));
         struct open_store open = open_store(PATH);
@@ -167,7 +165,6 @@ static void test_vacuum(void **state)
 /* Another program moves all pages while the session is open. */
 static void test_moved_meanwhile(void **state)
 {
-    (void)state;
     write_session(PATH);
     struct open_store open = open_store(PATH);
     assert_int_equal(compare(&open).by_sqlite, 0);
@@ -179,7 +176,6 @@ static void test_moved_meanwhile(void **state)
 
 static void test_log(void **state)
 {
-    (void)state;
     write_session(PATH);
     assert_true(fixture_sql(PATH, "PRAGMA journal_mode = WAL"));
     struct open_store open = open_store(PATH);
@@ -208,16 +204,12 @@ static uint64_t sum_addresses(struct column_store *store)
 
 static bool no_row(void *context, const struct database_row *row, struct session_error *no_error)
 {
-    (void)context;
-    (void)row;
-    (void)no_error;
     return true;
 }
 
 /* A newer state is noticed and not read: the session keeps the one that it was opened with. */
 static void test_newer_state(void **state)
 {
-    (void)state;
     write_session(PATH);
     assert_true(fixture_sql(PATH, "PRAGMA journal_mode = WAL"));
     struct open_store open = open_store(PATH);
@@ -246,7 +238,6 @@ static off_t log_size(void)
 /* A session that is looked at does not keep the log from beginning again. */
 static void test_log_begins_again(void **state)
 {
-    (void)state;
     static const char change[] = "UPDATE column_chunk SET data = randomblob(length(data))";
     sqlite3 *writer;
     unlink(PATH "-wal"); /* of a run that failed */
@@ -270,7 +261,6 @@ static void test_log_begins_again(void **state)
 /* The views of all columns of a chunk stay as they are. */
 static void test_views_stay(void **state)
 {
-    (void)state;
     write_session(PATH);
     struct open_store open = open_store(PATH);
     struct column_reader *reader = column_reader_new(open.store, &error);
@@ -342,7 +332,6 @@ static void put32(uint8_t *at, long value)
 /* A chain that is whole, but whose pages do not follow each other in the file. */
 static void test_scattered(void **state)
 {
-    (void)state;
     long place, leads;
     FILE *file = find_chain(&place, &leads);
     uint8_t pages[3][PAGE];
@@ -369,7 +358,6 @@ static void test_scattered(void **state)
 static void test_far_pages(void **state)
 {
     static const long far[] = {600000, 1300000}; /* after 2 GiB, after 4 GiB */
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         long place, leads, number = far[i];
         FILE *file = find_chain(&place, &leads);
@@ -400,7 +388,6 @@ static void test_far_pages(void **state)
 static void test_wrong_next(void **state)
 {
     static const uint8_t wrong[][4] = {{0}, {0, 0, 0, 5}, {0xff, 0xff, 0xff, 0xff}, {0, 0, 0, 1}};
-    (void)state;
     long place, leads;
     FILE *file = find_chain(&place, &leads);
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
@@ -483,7 +470,6 @@ static void check_threads(const char *sql, bool direct)
 
 static void test_threads(void **state)
 {
-    (void)state;
     check_threads(NULL, true);
     check_threads("PRAGMA journal_mode = WAL", false);
 }
@@ -491,7 +477,6 @@ static void test_threads(void **state)
 /* Bytes that no longer exist are an error, and never read. */
 static void test_truncated(void **state)
 {
-    (void)state;
     write_session(PATH);
     struct open_store open = open_store(PATH);
     struct column_reader *reader = column_reader_new(open.store, &error);

@@ -129,7 +129,6 @@ static void flip_bytes(void)
 
 static void test_flipped_bytes(void **state)
 {
-    (void)state;
     struct fixture_options options = FIXTURE_DEFAULTS;
     options.allocations = 300;
     options.stacks = 40;
@@ -141,7 +140,6 @@ static void test_flipped_bytes(void **state)
 /* The same with packed arrays, which are read instead of the tables, and then only their bytes. */
 static void test_flipped_arrays(void **state)
 {
-    (void)state;
     static const char *const changes[] = {
         "UPDATE packed_array SET data = substr(data, 1, length(data) - 1)",
         "UPDATE packed_array SET data = data || x'00'",
@@ -173,7 +171,6 @@ static void test_flipped_arrays(void **state)
 
 static void test_cut_files(void **state)
 {
-    (void)state;
     size_t size;
     uint8_t *good = read_file(GOOD, &size);
     for (size_t cut = 0; cut < size; cut += size / in_soak(40, 15) + 1) {
@@ -186,7 +183,6 @@ static void test_cut_files(void **state)
 /* Tables with contents that the schema forbids, or with no rows. */
 static void test_odd_tables(void **state)
 {
-    (void)state;
     static const char *const damages[] = {
         "DELETE FROM stack_node",
         "DELETE FROM stack_node WHERE id = 3",

@@ -34,7 +34,6 @@ static const char *boxes(const char *text)
 
 static void test_boxes(void **state)
 {
-    (void)state;
     assert_string_equal(boxes("all"), "[all]");
     assert_string_equal(boxes(""), "[all]");
     assert_string_equal(boxes("where size > 1K"), "[all] [where size > 1K 0]");
@@ -89,7 +88,6 @@ static void expect(char *made, const char *wanted)
 
 static void test_changes(void **state)
 {
-    (void)state;
     const char *text = "live at peak - leaked | where size > 1K | top 3";
     expect(change(text, session_diagram_text, 2), "(live at peak) - leaked");
     expect(change(text, session_diagram_text, 0), "live at peak");
@@ -122,7 +120,6 @@ static void test_forth_and_back(void **state)
         "live at (end - 1s) - live at 2s + all | growth start..end - 5%",
         "where stack has \"a b\" and not (size in 1 .. 2 or freed == true) | write \"x;y.csv\"",
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         char before[4000];
         struct session_diagram diagram;
@@ -139,7 +136,6 @@ static void test_forth_and_back(void **state)
 /* Steps and operators that are the same are one box, whatever sets they begin with. */
 static void test_shared_boxes(void **state)
 {
-    (void)state;
     assert_string_equal(boxes("(all | where size > 1 | top 3) - (all | where size > 1)"),
                         "[all] [where size > 1 0] [top 3 1] [- 2 1]");
     assert_string_equal(boxes("(all | where size > 1) & (leaked | where size > 1)"),
@@ -213,7 +209,6 @@ static void expect_text(char *made, const char *wanted)
 
 static void test_opened(void **state)
 {
-    (void)state;
     expect(open_box("big & leaked", 0, "all |\n\twhere size > 1K\n"),
            "(all | where size > 1K) & leaked");
     expect(open_box("big | top 1", 0, "all + leaked"), "all + leaked | top 1");
@@ -258,7 +253,6 @@ static void test_opened(void **state)
 static void test_limit(void **state)
 {
     char text[8 * SESSION_BOXES_MAX] = "all";
-    (void)state;
     for (int i = 0; i < SESSION_BOXES_MAX; i++)
         strcat(text, "|top 1");
     assert_string_equal(boxes(text),

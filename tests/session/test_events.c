@@ -83,7 +83,6 @@ static void make(size_t allocations)
 
 static void order_is_that_of_sql(void **state)
 {
-    (void)state;
     make(3000);
     compare("all", "1", 0);
     compare("all", "1", 100);
@@ -120,7 +119,6 @@ static void compare_span(uint64_t from, uint64_t to, bool any)
 static void spans_have_their_events_only(void **state)
 {
     struct session_error error;
-    (void)state;
     make(3000);
     struct session *session = session_open(PATH, &error);
     struct session_allocation block;
@@ -134,7 +132,6 @@ static void spans_have_their_events_only(void **state)
 
 static void several_chunks_take_part(void **state)
 {
-    (void)state;
     make(150000);
     compare("all", "1", 20000);
     compare("all | where thread == 2", "thread_id = 2", 0);
@@ -144,7 +141,6 @@ static void several_chunks_take_part(void **state)
 static void one_nanosecond_may_hold_them_all(void **state)
 {
     struct fixture_options options = FIXTURE_DEFAULTS;
-    (void)state;
     options.allocations = 3000;
     options.tick = 50000;
     assert_true(fixture_write(PATH, &options));
@@ -155,7 +151,6 @@ static void one_nanosecond_may_hold_them_all(void **state)
 
 static void a_visitor_may_end_it(void **state)
 {
-    (void)state;
     make(3000);
     struct session_error error = {.message = "mine"};
     struct session *session = session_open(PATH, &error);
@@ -178,7 +173,6 @@ static void a_visitor_may_end_it(void **state)
 
 static void damage_is_an_error(void **state)
 {
-    (void)state;
     make(3000);
     assert_true(fixture_sql(PATH, "UPDATE column_chunk SET data = zeroblob(3) WHERE id = 2"));
     struct session_error error;

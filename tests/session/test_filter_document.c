@@ -25,7 +25,6 @@ static FILE *open_document(void)
 
 static void test_examples(void **state)
 {
-    (void)state;
     struct fixture_options options = FIXTURE_DEFAULTS;
     struct session_error error = {.column = 0};
     options.allocations = 500;
@@ -79,7 +78,6 @@ static bool error_row(const char *line, char *text, int *column, char *message)
 
 static void test_errors(void **state)
 {
-    (void)state;
     FILE *file = open_document();
     char line[512];
     char text[512];
@@ -103,7 +101,6 @@ static void test_errors(void **state)
 
 static void test_warnings(void **state)
 {
-    (void)state;
     struct fixture_options options = FIXTURE_DEFAULTS;
     assert_true(fixture_write(PATH, &options));
     struct session *session = session_open(PATH, NULL);

@@ -112,7 +112,6 @@ static const char *const good[] = {
 
 static void test_good(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
         struct session_error error = {.column = 0};
         if (!filter_check(good[i], &error))
@@ -280,7 +279,6 @@ static const struct {
 
 static void test_bad(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct session_error error = {.column = 0};
         if (filter_check(bad[i].text, &error))
@@ -304,7 +302,6 @@ static char *repeated(const char *before, const char *part, size_t count, const 
 
 static void test_nesting(void **state)
 {
-    (void)state;
     static const struct {
         const char *before, *part;
         size_t count;
@@ -349,7 +346,6 @@ static const char *const stored[][2] = {
 
 static char *find_stored(void *context, const char *name, const char **origin)
 {
-    (void)context;
     *origin = "shipped";
     for (size_t i = 0; i < STORED; i++) {
         if (strcmp(stored[i][0], name) == 0)
@@ -360,7 +356,6 @@ static char *find_stored(void *context, const char *name, const char **origin)
 
 static char *known_stored(void *context, size_t n)
 {
-    (void)context;
     return n < STORED ? strdup(stored[n][0]) : NULL;
 }
 
@@ -368,7 +363,6 @@ static const struct filter_names stored_names = {.find = find_stored, .known = k
 
 static void test_stored(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         int column; /* 0: the text is good */
@@ -408,7 +402,6 @@ static void test_stored(void **state)
 
 static void test_check_stored(void **state)
 {
-    (void)state;
     struct session_error error = {.column = 0};
     assert_true(filter_check_stored("a", "b(N) = top N; a(N) = b(N);", NULL, NULL));
     assert_true(filter_check_stored("a", "b = all; b | top 5", NULL, NULL));
@@ -425,7 +418,6 @@ static void test_check_stored(void **state)
 /* Uses of graphs cannot make a short text need much time or memory. */
 static void test_uses(void **state)
 {
-    (void)state;
     char text[4096] = "f0(A) = all | where size > A;";
     for (int i = 1; i < 40; i++)
         snprintf(text + strlen(text), sizeof(text) - strlen(text), "f%d(A) = f%d(A) + f%d(A);", i,

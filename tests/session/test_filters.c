@@ -369,7 +369,6 @@ static void compare_pair(const char *filter, const char *condition)
 
 static void test_against_sql(void **state)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= in_soak(3, 1); seed++) {
         open_fixture(seed, 6000 + seed);
         for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
@@ -381,7 +380,6 @@ static void test_against_sql(void **state)
 /* Several chunks, so that whole chunks are skipped or taken by their min and max. */
 static void test_chunks_against_sql(void **state)
 {
-    (void)state;
     open_fixture(9, 140000);
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i += in_soak(1, 6))
         compare_pair(pairs[i].filter, pairs[i].sql);
@@ -394,7 +392,6 @@ static void test_chunks_against_sql(void **state)
 
 static void test_order(void **state)
 {
-    (void)state;
     static const struct {
         const char *filter, *sql;
     } orders[] = {
@@ -469,7 +466,6 @@ static uint64_t count_of(const char *filter)
 /* p and not p together give everything and share nothing, with or without nulls. */
 static void test_complements(void **state)
 {
-    (void)state;
     open_fixture(5, 5000);
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
         static const char start[] = "all | where ";
@@ -490,7 +486,6 @@ static void test_complements(void **state)
 
 static void test_run_errors(void **state)
 {
-    (void)state;
     open_fixture(6, 1000);
     struct session_error error = {.column = 0};
     assert_null(selection_new(session, "live at nowhere", &error));
@@ -534,7 +529,6 @@ static void test_moments(void **state)
     } wrong[] = {
         {"", 1}, {"yesterday", 1}, {"5us where", 5}, {"\"nowhere\"", 1}, {"start - 1s", 1}};
     uint64_t ns;
-    (void)state;
     open_fixture(1, 3000);
     for (size_t i = 0; i < sizeof(moments) / sizeof(*moments); i++) {
         sqlite3_stmt *statement;

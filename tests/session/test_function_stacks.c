@@ -52,7 +52,6 @@ static uint64_t user_count(uint32_t function)
  */
 static void test_function_stacks(void **state)
 {
-    (void)state;
     struct session_function_row *found;
     size_t count, shared = 0;
     struct fixture_options options = FIXTURE_DEFAULTS;

@@ -209,7 +209,6 @@ static void close_session(void)
 
 static void test_gaps(void **state)
 {
-    (void)state;
     static const char *const filters[] = {"all", "all | where size > 64 and thread == 1"};
     for (uint64_t seed = 1; seed <= 5; seed++) {
         open_session(seed, seed == 3 ? 70000 : 1500);
@@ -244,7 +243,6 @@ static uint64_t sql_number(sqlite3 *database, const char *sql)
 /* The numbers of the memory view are those of a query that anyone can run. */
 static void test_against_sql(void **state)
 {
-    (void)state;
     static const char gaps[] =
         "WITH live AS (SELECT address, address + max(size, 1) AS stop FROM allocation "
         "WHERE free_ns IS NULL), "

@@ -38,7 +38,6 @@ static void in_config(const char *folder)
 /* Opens a new session, with an empty folder of the user's. */
 static int fresh(void **state)
 {
-    (void)state;
     struct fixture_options options = FIXTURE_DEFAULTS;
     options.allocations = 500;
     assert_int_equal(system("rm -rf graphs_config graphs_files && mkdir graphs_files"), 0);
@@ -51,7 +50,6 @@ static int fresh(void **state)
 
 static int close_session(void **state)
 {
-    (void)state;
     session_close(session);
     return 0;
 }
@@ -97,7 +95,6 @@ static void put_file(const char *path, const char *text)
 
 static void test_names(void **state)
 {
-    (void)state;
     static const char *const good[] = {"a", "_1", "leaks_by_type", "größe", "リーク", "All"};
     static const char *const bad[] = {
         "",     "1a",   "a b",     "a/b",  "..",        ".a",           "a.b",  "a-b", "all",
@@ -120,7 +117,6 @@ static void test_names(void **state)
 
 static void test_session(void **state)
 {
-    (void)state;
     struct session_storing storing = in_session();
     store("big", "# Large blocks\n# of 1 MiB\nall | where size >= 1M", SESSION_PLACE_SESSION,
           false);
@@ -149,7 +145,6 @@ static void test_session(void **state)
 
 static void test_bad_texts(void **state)
 {
-    (void)state;
     struct session_storing storing = in_session();
     char *longest = malloc(SESSION_GRAPH_TEXT_MAX + 2);
     assert_non_null(longest);
@@ -171,7 +166,6 @@ static void test_bad_texts(void **state)
 
 static void test_places(void **state)
 {
-    (void)state;
     struct session_graph *graphs;
     struct stat about;
     size_t count, seen = 0;
@@ -218,7 +212,6 @@ static void falls_back(const char *name, const char *why)
 
 static void test_recording(void **state)
 {
-    (void)state;
     assert_true(fixture_sql(PATH, "INSERT INTO meta VALUES ('unfinished', 1)"));
     falls_back("kept", "still being recorded");
     assert_true(
@@ -228,7 +221,6 @@ static void test_recording(void **state)
 
 static void test_read_only(void **state)
 {
-    (void)state;
     const uid_t nobody = 65534;
     if (geteuid() != 0) {
         assert_int_equal(chmod(PATH, 0400), 0);
@@ -248,7 +240,6 @@ static void test_read_only(void **state)
 
 static void test_links(void **state)
 {
-    (void)state;
     struct session_storing storing = {.place = SESSION_PLACE_FOLDER, .replace = true};
     struct session_graph graph;
     store("there", "live", SESSION_PLACE_FOLDER, false);
@@ -287,7 +278,6 @@ static void test_links(void **state)
 
 static void test_files(void **state)
 {
-    (void)state;
     struct session_storing storing = in_session();
     const char *text = "# Blocks of 1 KiB\n# One unit.\nall | where size == 1K\n";
     put_file("graphs_files/kilo.graph", text);
@@ -318,7 +308,6 @@ int renameat2(int from_folder, const char *from, int to_folder, const char *to, 
 /* A file system that cannot rename without a replacement: still nothing is replaced. */
 static void test_old_file_system(void **state)
 {
-    (void)state;
     struct session_storing storing = {.place = SESSION_PLACE_FOLDER};
     store("first", "all", SESSION_PLACE_FOLDER, false);
     file_of_another = "";
@@ -347,7 +336,6 @@ static size_t settings_of(enum session_setting_kind kind, const char *value,
 
 static void test_hostile_tables(void **state)
 {
-    (void)state;
     struct session_graph *graphs;
     size_t count, of_session = 0;
     assert_true(fixture_sql(
@@ -407,7 +395,6 @@ static void test_hostile_tables(void **state)
 
 static void test_settings(void **state)
 {
-    (void)state;
     struct session_storing here = in_session(), folder = {.place = SESSION_PLACE_FOLDER};
     const char *function = "pool::take(unsigned long) const";
     assert_true(session_setting_store(session, SESSION_WRAPPER, function, &here, &problem));
@@ -460,7 +447,6 @@ static void write_settings(int writer, int gate)
 /* Processes that store at once lose nothing of one another. */
 static void test_settings_at_once(void **state)
 {
-    (void)state;
     int gate[2], status;
     char value[32];
     assert_int_equal(pipe(gate), 0);
@@ -486,7 +472,6 @@ static void test_settings_at_once(void **state)
 
 static void test_shipped(void **state)
 {
-    (void)state;
     struct session_graph *graphs;
     struct session_storing storing = in_session();
     size_t count;
@@ -522,7 +507,6 @@ static void test_shipped(void **state)
 /* Stored settings are in force when a session is opened, the session's before the folder's. */
 static void test_applied(void **state)
 {
-    (void)state;
     struct session_storing here = in_session(), folder = {.place = SESSION_PLACE_FOLDER};
     assert_int_equal(session_user_code(session)->lists[USER_CODE_HIDE].count, 0);
     assert_true(session_setting_store(session, SESSION_HIDE, "boost", &folder, &problem));
@@ -550,7 +534,6 @@ static void test_applied(void **state)
 
 static void test_no_folder(void **state)
 {
-    (void)state;
     struct session_storing storing = {.place = SESSION_PLACE_FOLDER};
     unsetenv("XDG_CONFIG_HOME");
     setenv("HOME", "relative", 1);

@@ -225,7 +225,6 @@ static void check_session(uint64_t seed, size_t allocations)
 
 static void test_grid(void **state)
 {
-    (void)state;
     check_session(1, 1);
     check_session(2, 300);
     check_session(3, 2500);
@@ -235,7 +234,6 @@ static void test_grid(void **state)
 
 static void test_edges_of_the_address_space(void **state)
 {
-    (void)state;
     struct fixture_options options = FIXTURE_DEFAULTS;
     struct session_cell cells[CELLS];
     assert_true(fixture_write(PATH, &options));

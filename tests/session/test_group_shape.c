@@ -24,7 +24,6 @@ static struct session_error problem;
 static int open_fixture(void **state)
 {
     struct fixture_options options = FIXTURE_DEFAULTS;
-    (void)state;
     options.allocations = 80000; /* more than one chunk */
     return fixture_write(PATH, &options) &&
                    /* Types of 24 bytes with members of which two lie over each other. */
@@ -44,7 +43,6 @@ static int open_fixture(void **state)
 
 static int close_fixture(void **state)
 {
-    (void)state;
     session_close(session);
     sqlite3_close(database);
     return 0;
@@ -136,7 +134,6 @@ static void compare(const char *graph, const char *key, const char *where)
 
 static void test_fields(void **state)
 {
-    (void)state;
     compare("all | join thread", "thread_id", "");
     compare("all | where stack is not null | join stack", "stack_id", "AND stack_id > 0");
     /* The end of a chunk, and of the order in it. */
@@ -160,7 +157,6 @@ static uint64_t measure_of(const char *graph)
 /* Times in tests of groups are those of the session, and may lie before its start. */
 static void test_times(void **state)
 {
-    (void)state;
     const uint64_t all = measure_of("all | join stack | count");
     const uint64_t late = measure_of("all | join stack | where first_time > 1% | count");
     assert_in_range(late, 1, all - 1);
@@ -180,7 +176,6 @@ static void test_times(void **state)
 /* The order of a `sort` by these fields. */
 static void test_sort(void **state)
 {
-    (void)state;
     static const enum session_group_measure measures[] = {MEASURE_LAST_TIME, MEASURE_CLIMB,
                                                           MEASURE_WASTED, MEASURE_TURNOVER};
     for (size_t i = 0; i < sizeof(measures) / sizeof(*measures); i++) {
@@ -203,7 +198,6 @@ static void test_sort(void **state)
 /* The right side of an `and` is computed for the groups that the left one leaves. */
 static void test_only_groups_that_are_left(void **state)
 {
-    (void)state;
     struct graph_result *result = graph_run(
         session, "all | join stack | where allocations >= 60 and live_count >= 0 and climb >= 0",
         &problem);

@@ -202,7 +202,6 @@ static const char *const joins[] = {"join type",
 
 static void test_members(void **state)
 {
-    (void)state;
     static const size_t sizes[] = {1, 40, 300, 300};
     const size_t events = peak_events;
     for (size_t i = 0; i < 4; i++) {
@@ -221,7 +220,6 @@ static void test_members(void **state)
 /* Many chunks, many groups, and peaks of the groups that are left only. */
 static void test_threads(void **state)
 {
-    (void)state;
     static const char *const texts[] = {"join stack", "join stack, size", "fold 100K",
                                         "join function | where bytes > 100K"};
     const size_t events = peak_events;
@@ -253,7 +251,6 @@ static void test_threads(void **state)
 /* Sums that ingest has made give the same groups as the rows. Wrong ones are not believed. */
 static void test_stored_sums(void **state)
 {
-    (void)state;
     static const char *const texts[] = {"join stack", "join function, line", "fold 50K"};
     const size_t needed = group_rows_per_stack;
     open_fixture(10, 3000,
@@ -335,7 +332,6 @@ static const char *const same[][2] = {
 
 static void test_steps(void **state)
 {
-    (void)state;
     open_fixture(3, 5000, NULL);
     for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
         struct graph_result *left = run(same[i][0]);
@@ -365,7 +361,6 @@ static int compare_keys(struct session_group_set *set, size_t left, size_t right
 
 static void test_order(void **state)
 {
-    (void)state;
     open_fixture(4, 3000, NULL);
     struct graph_result *result = run("join function");
     struct session_group_set *set = graph_result_groups(result);
@@ -425,7 +420,6 @@ static void check_paths(struct session_group_set *set)
 
 static void test_fold(void **state)
 {
-    (void)state;
     open_fixture(6, 4000, NULL);
     struct selection *all = selection_new(session, "all", &error);
     for (uint64_t least = 0; least < selection_bytes(all) * 4; least = least * 4 + 100) {
@@ -459,7 +453,6 @@ static void test_fold(void **state)
 
 static void test_sampled(void **state)
 {
-    (void)state;
     open_fixture(7, 3000, "INSERT OR REPLACE INTO meta VALUES('sample_interval', 700)");
     assert_true(session_sampled(session));
     struct selection *all = selection_new(session, "all", &error);
@@ -513,7 +506,6 @@ static void test_sampled(void **state)
 /* Bytes of two machines are never added. */
 static void test_machines(void **state)
 {
-    (void)state;
     open_fixture(8, 2000, "UPDATE process SET machine = 2 WHERE id = 2");
     assert_int_equal(session->names.machines, 2);
     struct graph_result *result = run("join type");
@@ -557,7 +549,6 @@ static void test_machines(void **state)
 
 static void test_cancel(void **state)
 {
-    (void)state;
     open_fixture(9, 70000, NULL);
     struct graph_result *result = run("join function");
     struct session_group_set *set = graph_result_groups(result);

@@ -118,7 +118,6 @@ static void check(struct selection *selection, uint64_t from, uint64_t to,
 
 static void test_growth(void **state)
 {
-    (void)state;
     static const char *const filters[] = {"all", "all | where size > 100 and thread == 2"};
     struct fixture_options options = FIXTURE_DEFAULTS;
     options.allocations = 5000;
@@ -148,7 +147,6 @@ static void test_growth(void **state)
 
 static void test_moments_in_the_wrong_order(void **state)
 {
-    (void)state;
     struct session_growth *grown;
     size_t count;
     session = session_open(PATH, &error);

@@ -143,14 +143,12 @@ static void as_view(const char *table)
 
 static void test_views(void **state)
 {
-    (void)state;
     assert_true(each_table(as_view) > 30);
     assert_true(views_refused >= 15);
 }
 
 static void test_virtual_tables(void **state)
 {
-    (void)state;
     refused("DROP TABLE rss; CREATE VIRTUAL TABLE rss USING fts5(ns, bytes, process_id)",
             "rss is not a table");
     refused("DROP TABLE mark; CREATE VIRTUAL TABLE mark USING rtree(id, ns, kind)",
@@ -162,7 +160,6 @@ static void test_virtual_tables(void **state)
 /* The views of the schema with any text are not read, so they do not harm. */
 static void test_endless_views(void **state)
 {
-    (void)state;
     assert_true(try_sql(
         "DROP VIEW v_process; CREATE VIEW v_process AS WITH RECURSIVE n(i) AS (SELECT 1 UNION "
         "ALL SELECT i + 1 FROM n) SELECT i AS process_id, i AS pid, '' AS program, '' AS argv,"
@@ -194,7 +191,6 @@ static void test_endless_views(void **state)
 /* A table may compute its values, too. */
 static void test_computed_columns(void **state)
 {
-    (void)state;
     refused("DROP TABLE rss; CREATE TABLE rss(ns INTEGER, process_id INTEGER DEFAULT 1,"
             "bytes INTEGER AS (length(hex(zeroblob(300000000)))));"
             "INSERT INTO rss(ns) VALUES (1), (2), (3)",
@@ -224,7 +220,6 @@ static void test_computed_allocation(void **state)
 {
     static const char large[] = "length(hex(zeroblob(300000000)))";
     char computed[64];
-    (void)state;
     snprintf(computed, sizeof(computed), "arena_id INTEGER AS (%s)", large);
     change_allocation("(0 + ", "(4096 + ", true);
     change_allocation("(0 + ", "(length(hex(zeroblob(300000000))) + ", false);
@@ -260,7 +255,6 @@ static void test_numbers(void **state)
         {"INSERT INTO arena(id) VALUES (2000000000)", "ids of table arena are damaged"},
         {"INSERT INTO kind VALUES (-4, 'x')", "ids of table kind are damaged"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         refused(cases[i].sql, cases[i].expected);
 }
@@ -287,7 +281,6 @@ static void test_odd_numbers(void **state)
         "UPDATE meta SET value = printf('%.*c', 1000000, '9') WHERE key = 'peak_count'",
         "UPDATE meta SET key = NULL WHERE 0; INSERT INTO meta VALUES ('', NULL)",
     };
-    (void)state;
     int opened = 0;
     for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++)
         opened += try_sql(changes[i], PATH);
@@ -348,7 +341,6 @@ static void test_nodes(void **state)
         {"ALTER TABLE stack_node RENAME TO other; CREATE VIEW stack_node AS SELECT * FROM other",
          "stack_node is not a table"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         if (try_frames(cases[i].sql, cases[i].expected))
             fail_msg("%s: nothing is wrong", cases[i].sql);
@@ -359,7 +351,6 @@ static void test_nodes(void **state)
 static void test_large_log(void **state)
 {
     sqlite3 *writer;
-    (void)state;
     fresh();
     assert_int_equal(sqlite3_open(PATH, &writer), SQLITE_OK);
     assert_int_equal(
@@ -383,7 +374,6 @@ static void test_large_log(void **state)
 /* Neither waits for who writes to a pipe nor reads a device. */
 static void test_no_files(void **state)
 {
-    (void)state;
     static const char *const paths[] = {"hostile.pipe", ".", "/dev/zero"};
     unlink(paths[0]);
     assert_int_equal(mkfifo(paths[0], 0600), 0);

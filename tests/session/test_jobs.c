@@ -34,7 +34,6 @@ static struct session_jobs *jobs;
 
 static int make_session(void **state)
 {
-    (void)state;
     struct fixture_options options = FIXTURE_DEFAULTS;
     options.allocations = 3 * (size_t)COLUMN_CHUNK_ROWS;
     return fixture_write(path, &options) ? 0 : -1;
@@ -42,13 +41,11 @@ static int make_session(void **state)
 
 static int remove_session(void **state)
 {
-    (void)state;
     return unlink(path);
 }
 
 static int open_both(void **state)
 {
-    (void)state;
     plain = session_open(path, &error);
     session = session_open(path, &error);
     scan_use_threads(plain, 1);
@@ -59,7 +56,6 @@ static int open_both(void **state)
 
 static int close_both(void **state)
 {
-    (void)state;
     session_jobs_stop(jobs);
     session_close(session);
     session_close(plain);
@@ -249,7 +245,6 @@ static void check_selection(const char *text)
 
 static void answers_equal_blocking_ones(void **state)
 {
-    (void)state;
     check_selection("all");
     check_selection("live at peak | where size > 64");
     check_selection("all | where lifetime < 1ms | color red where size > 1K | sort size desc");
@@ -262,7 +257,6 @@ static void answers_equal_blocking_ones(void **state)
 /* Each row of a sample represents a number of blocks, and its sums go another way. */
 static void estimates_of_a_sample_equal_blocking_ones(void **state)
 {
-    (void)state;
     close_both(NULL);
     assert_true(fixture_sql(path, "INSERT OR REPLACE INTO meta VALUES('sample_interval', 700)"));
     assert_int_equal(open_both(NULL), 0);
@@ -274,7 +268,6 @@ static void estimates_of_a_sample_equal_blocking_ones(void **state)
 
 static void an_estimate_comes_first(void **state)
 {
-    (void)state;
     static const char text[] = "all | where size in 40..2K and lifetime > 1us";
     const struct session_answer *estimate = NULL;
     close_both(NULL);
@@ -308,7 +301,6 @@ static void an_estimate_comes_first(void **state)
 /* Each answer makes the descriptor readable, and nothing else does. */
 static void the_descriptor_wakes(void **state)
 {
-    (void)state;
     struct pollfd waits = {.fd = session_jobs_descriptor(), .events = POLLIN};
     eventfd_t count;
     assert_true(waits.fd >= 0);
@@ -330,7 +322,6 @@ static void the_descriptor_wakes(void **state)
 
 static void errors_are_those_of_blocking_calls(void **state)
 {
-    (void)state;
     struct session_job *job =
         ask(&(struct session_question){.kind = SESSION_ASK_SELECTION, .text = "all | where sise"});
     assert_int_equal(session_job_wait(job, -1), SESSION_JOB_FAILED);
@@ -346,7 +337,6 @@ static void errors_are_those_of_blocking_calls(void **state)
 
 static void a_newer_question_of_a_kind_cancels_the_older(void **state)
 {
-    (void)state;
     const struct session_question long_one = {.kind = SESSION_ASK_SELECTION,
                                               .text = "all | sort type desc | top 100000"};
     const struct session_question elsewhere = {
@@ -492,7 +482,6 @@ static void ask_any(struct held *held, struct selection *const *selections)
 
 static void a_storm_of_questions_is_answered_right(void **state)
 {
-    (void)state;
     struct expected expected[FILTERS];
     struct selection *selections[FILTERS];
     struct held held[HELD] = {{.job = NULL}};

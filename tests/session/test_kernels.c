@@ -89,7 +89,6 @@ static void check_range(const struct column_view *view)
 
 static void ranges_are_those_of_plain_loops(void **state)
 {
-    (void)state;
     for (unsigned width = 0; width <= 8; width++) {
         for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
             struct column_view view =
@@ -135,7 +134,6 @@ static void check_lives(const struct column_view *begin, const struct column_vie
 
 static void lives_are_those_of_plain_loops(void **state)
 {
-    (void)state;
     for (unsigned width = 0; width <= 7; width++) {
         for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
             struct column_view begin = make_view((width + 3) % 8, lengths[i], random_number() % 99);
@@ -150,7 +148,6 @@ static void lives_are_those_of_plain_loops(void **state)
 
 static void tables_are_those_of_plain_loops(void **state)
 {
-    (void)state;
     uint8_t *table = malloc(70000);
     assert_non_null(table);
     for (size_t i = 0; i < 70000; i++)
@@ -202,7 +199,6 @@ static void check_values(const struct column_view *view, unsigned share)
 
 static void values_are_those_of_the_selected_rows(void **state)
 {
-    (void)state;
     for (unsigned width = 0; width <= 8; width++) {
         for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
             struct column_view view = make_view(width, lengths[i], width == 8 ? 0 : 77);

@@ -90,7 +90,6 @@ static void test_every_order(void **state)
     static const char *const filters[] = {"all", "all | where size > 60", "leaked",
                                           "all | where id == 77", "all | where size > 1G"};
     static const size_t sizes[] = {1, 5000, 70000};
-    (void)state;
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         open_fixture(sizes[i], i == 1 ? 100000 : 0);
         /* The large one has runs of equal keys that are not sorted as a whole. */
@@ -110,7 +109,6 @@ static void test_filters_order(void **state)
     static const char *const filters[] = {
         "all", "all | sort size desc", "all | sort line", "live at peak | sort pins desc",
         "all | color red where size > 64 | color blue where thread == 1 | sort color"};
-    (void)state;
     open_fixture(70000, 0);
     for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
         const struct session_row_order order = {ROWS_AS_FILTERED, false};
@@ -127,7 +125,6 @@ static void test_not_selected(void **state)
 {
     const struct session_row_order order = {ROWS_BY_SIZE, true};
     uint64_t place;
-    (void)state;
     open_fixture(5000, 0);
     struct selection *selection = selection_new(session, "all | where id > 100", &error);
     assert_non_null(selection);
@@ -146,7 +143,6 @@ static void test_sort(void **state)
     static const size_t counts[] = {0, 1, 2, 1000, 40000, 300000};
     struct sort_entry *entries = malloc(counts[5] * sizeof(*entries));
     uint64_t chance = 5;
-    (void)state;
     assert_non_null(entries);
     for (size_t i = 0; i < 36; i++) {
         const size_t count = counts[i / 6];

@@ -27,7 +27,6 @@ static sqlite3 *database;
 
 static int open_fixture(void **state)
 {
-    (void)state;
     struct fixture_options options = FIXTURE_DEFAULTS;
     struct session_error error;
     return !fixture_write(PATH, &options) || !(session = session_open(PATH, &error)) ||
@@ -36,7 +35,6 @@ static int open_fixture(void **state)
 
 static int close_fixture(void **state)
 {
-    (void)state;
     session_close(session);
     sqlite3_close(database);
     return 0;
@@ -105,7 +103,6 @@ static const struct {
 
 static void test_measures(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(measures) / sizeof(measures[0]); i++) {
         struct session_error error = {.column = 0};
         char sql[4096];
@@ -133,7 +130,6 @@ static void test_measures(void **state)
 /* The parts of growth come from SQL, too, and add up. */
 static void test_growth(void **state)
 {
-    (void)state;
     static const char *const parts[][2] = {
         {"born", "free_ns IS NULL AND NOT " LIVE_AT(PEAK)},
         {"died", "free_ns IS NOT NULL AND " LIVE_AT(PEAK)},
@@ -159,7 +155,6 @@ static void test_growth(void **state)
 
 static void test_peak(void **state)
 {
-    (void)state;
     bool is_null;
     struct graph_result *result = graph_run(session, "all | peak", NULL);
     assert_non_null(result);
@@ -173,7 +168,6 @@ static void test_peak(void **state)
 /* A selection of a graph that gives groups or a measure has the allocations of it. */
 static void test_selections(void **state)
 {
-    (void)state;
     static const char *const graphs[][2] = {
         {"all | where size > 64 | sum size", "all | where size > 64"},
         {"live | join type", "live"},
@@ -195,7 +189,6 @@ static void test_selections(void **state)
 
 static void test_notes(void **state)
 {
-    (void)state;
     static const struct {
         const char *graph;
         size_t count;
@@ -229,7 +222,6 @@ static void test_notes(void **state)
  * agree with those over allocations. */
 static void test_sampled(void **state)
 {
-    (void)state;
     static const struct {
         const char *graph, *of_groups; /* NULL: no group has it */
         bool estimated;

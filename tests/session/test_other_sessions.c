@@ -51,7 +51,6 @@ static void make_keys(const char *schema, const char *table, const char *where)
 
 static int open_fixture(void **state)
 {
-    (void)state;
     struct fixture_options options = FIXTURE_DEFAULTS;
     struct session_error error;
     options.allocations = 20000;
@@ -87,7 +86,6 @@ static int open_fixture(void **state)
 
 static int close_fixture(void **state)
 {
-    (void)state;
     session_close(session);
     sqlite3_close(database);
     return 0;
@@ -161,7 +159,6 @@ static void check_there(const char *filter, const char *left, const char *right,
 
 static void test_differences(void **state)
 {
-    (void)state;
     check_here("all - session \"" THERE "\"", "here_keys", "there_keys", false);
     check_here("all & session \"" THERE "\"", "here_keys", "there_keys", true);
     check_here("live - session \"" THERE "\".(all | where size > 64)", "here_live", "there_big",
@@ -195,7 +192,6 @@ static void test_parts_of_keys(void **state)
 
 static void test_sides(void **state)
 {
-    (void)state;
     static const char filter[] =
         "(all - session \"" THERE "\") + (session \"" THERE "\" - all) | where size > 100";
     const struct graph_side *sides;
@@ -236,7 +232,6 @@ static void test_sides(void **state)
  * compared by identity. */
 static void test_one_side(void **state)
 {
-    (void)state;
     struct graph_result *result = run("session \"" THERE "\" | join type | sum bytes");
     assert_int_equal(graph_result_measure(result)->value,
                      sum("SELECT sum(size) FROM there.allocation"));
@@ -259,7 +254,6 @@ static void test_one_side(void **state)
 
 static void test_errors(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         int column;
@@ -284,7 +278,6 @@ static void test_errors(void **state)
  * other's sessions without a circle do run. */
 static void test_circle(void **state)
 {
-    (void)state;
     struct session_error error = {.column = 0};
     assert_true(fixture_sql(HERE,
                             "INSERT INTO named_graph VALUES"
@@ -308,7 +301,6 @@ static void test_cancel(void **state)
     struct session_error error = {.column = 0};
     struct session *other = other_session_open(session, THERE, &error);
     struct session *mine = session_open(THERE, &error);
-    (void)state;
     assert_non_null(other);
     assert_non_null(mine);
     scan_cancel(session, true);

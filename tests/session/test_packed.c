@@ -109,7 +109,6 @@ static void test_directory(void **state)
 {
     size_t length;
     uint64_t first;
-    (void)state;
     fresh();
     const uint64_t wanted = read_all(&first);
     assert_int_not_equal(first, 7);
@@ -125,7 +124,6 @@ static void test_misfits(void **state)
 {
     size_t length;
     uint64_t first;
-    (void)state;
     fresh();
     const uint64_t wanted = read_all(&first);
     uint8_t *good = make_directory(&length);
@@ -164,7 +162,6 @@ static void test_lies(void **state)
     size_t length;
     uint64_t first, random = 4711;
     int refused = 0;
-    (void)state;
     fresh();
     const uint64_t wanted = read_all(&first);
     uint8_t *good = make_directory(&length);
@@ -236,7 +233,6 @@ static void select_many(struct session *session)
 static void test_many_rows(void **state)
 {
     enum { CHUNKS = 70000, WIDE = 69999 };
-    (void)state;
     struct fixture_options options = FIXTURE_DEFAULTS;
     options.allocations = COLUMN_CHUNK_ROWS;
     assert_true(fixture_write(PATH, &options));

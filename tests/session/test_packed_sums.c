@@ -61,7 +61,6 @@ static void check(const char *sql, size_t rows, uint64_t more)
 
 static int open_packed(void **state)
 {
-    (void)state;
     struct fixture_options options = FIXTURE_DEFAULTS;
     struct session_error error = {.column = 0};
     size_t stacks;
@@ -78,7 +77,6 @@ static int open_packed(void **state)
 
 static void test_arrays(void **state)
 {
-    (void)state;
     check("", rows_per_stack, OF_ARRAYS);
     check("", 1, OF_ARRAYS);
 }
@@ -86,7 +84,6 @@ static void test_arrays(void **state)
 /* Arrays that do not fit are not believed. */
 static void test_misfits(void **state)
 {
-    (void)state;
     static const char *const changes[] = {
         "UPDATE packed_array SET data = zeroblob(length(data)) WHERE id = 7",
         "UPDATE packed_array SET data = CAST(data || zeroblob(8) AS BLOB) WHERE id = 7",

@@ -153,7 +153,6 @@ static void check_peak(struct selection *selection)
 static void test_peak(void **state)
 {
     const size_t kept = peak_events;
-    (void)state;
     with_selections(check_peak);
     /* With few events at once the search takes many turns. */
     peak_events = 10;
@@ -271,13 +270,11 @@ static void check_legends(struct selection *selection)
 
 static void test_legends(void **state)
 {
-    (void)state;
     with_selections(check_legends);
 }
 
 static void test_color_steps(void **state)
 {
-    (void)state;
     write_fixture(PATH, 3, 5000, 0);
     open_fixture(PATH);
     struct selection *selection = selection_new(
@@ -392,7 +389,6 @@ static void check_timeline(struct selection *selection)
 
 static void test_timeline(void **state)
 {
-    (void)state;
     with_selections(check_timeline);
 }
 
@@ -426,7 +422,6 @@ static void check_top_functions(struct selection *selection)
 
 static void test_top_functions(void **state)
 {
-    (void)state;
     with_selections(check_top_functions);
 }
 
@@ -481,7 +476,6 @@ static void check_functions(struct selection *selection)
 
 static void test_functions(void **state)
 {
-    (void)state;
     with_selections(check_functions);
 }
 
@@ -537,14 +531,12 @@ static void check_edges(struct selection *selection)
 
 static void test_edges(void **state)
 {
-    (void)state;
     with_selections(check_edges);
 }
 
 /* Modules of one name, as those of several processes, have one entry together. */
 static void test_modules_of_one_name(void **state)
 {
-    (void)state;
     struct session_legend legend;
     struct fixture_options options = FIXTURE_DEFAULTS;
     options.allocations = 3000;

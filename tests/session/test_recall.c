@@ -30,7 +30,6 @@ static struct session_error error;
 
 static int open_fixture(void **state)
 {
-    (void)state;
     struct fixture_options options = FIXTURE_DEFAULTS;
     options.allocations = 2 * (size_t)COLUMN_CHUNK_ROWS + 1000;
     if (!fixture_write(PATH, &options) || !fixture_sample_all(PATH) ||
@@ -44,7 +43,6 @@ static int open_fixture(void **state)
 
 static int close_fixture(void **state)
 {
-    (void)state;
     session_close(session);
     session_close(other);
     return unlink(PATH);
@@ -77,7 +75,6 @@ static void check_same(const char *graph)
 /* Each text is asked twice, and goes on from texts before it. */
 static void test_same_rows(void **state)
 {
-    (void)state;
     static const char *const graphs[] = {
         "all | where size > 100",
         "all | where size > 100 | where thread == 2",
@@ -118,7 +115,6 @@ static void test_same_rows(void **state)
 /* A session that is the same but for the memory reads no column for what it remembers. */
 static void test_goes_on(void **state)
 {
-    (void)state;
     selection_free(selected(session, "all | where size > 300 | where freed == true"));
     const size_t kept = recall_count(session);
     selection_free(selected(session, "( all | where size > 300 | where freed == true ) & ( all )"));
@@ -131,7 +127,6 @@ static void test_goes_on(void **state)
 /* The rows of a graph on the user's own code change with the settings. */
 static void test_settings(void **state)
 {
-    (void)state;
     static const char graph[] = "all | where user is not null";
     check_same(graph);
     struct selection *before = selected(session, graph);
@@ -153,7 +148,6 @@ static void test_settings(void **state)
 /* The rows of the sample are others than those of the session. */
 static void test_estimate(void **state)
 {
-    (void)state;
     static const char graph[] = "all | where size > 64";
     struct selection_estimate estimate, again;
     bool known;
@@ -172,7 +166,6 @@ static void test_estimate(void **state)
 /* Sets that were used longest ago make room. */
 static void test_bounds(void **state)
 {
-    (void)state;
     char graph[100];
     for (unsigned i = 0; i < 30; i++) {
         snprintf(graph, sizeof(graph), "all | where size > %u", i);
@@ -189,7 +182,6 @@ static void test_bounds(void **state)
 /* The last selections are kept as they are, until what they depend on changes. */
 static void test_selections(void **state)
 {
-    (void)state;
     static const char *const graphs[] = {"all | where size > 50", "all | where size > 51",
                                          "all | where size > 52", "all | where size > 53"};
     struct selection *first[4], *again;

@@ -36,7 +36,6 @@ static struct session *open_session(size_t threads)
 
 static int make_session(void **state)
 {
-    (void)state;
     struct fixture_options options = FIXTURE_DEFAULTS;
     options.allocations = (CHUNKS - 1) * (size_t)COLUMN_CHUNK_ROWS + 1000;
     return fixture_write(path, &options) ? 0 : -1;
@@ -44,7 +43,6 @@ static int make_session(void **state)
 
 static int remove_session(void **state)
 {
-    (void)state;
     return unlink(path);
 }
 
@@ -88,7 +86,6 @@ static struct sums sum_all(struct session *session, const struct row_set *set)
 
 static void any_number_of_threads_gives_the_same_sums(void **state)
 {
-    (void)state;
     struct sums first = {.rows = 0};
     for (size_t threads = 1; threads <= SCAN_THREADS_MAX; threads = threads * 2 + 1) {
         struct session *session = open_session(threads);
@@ -120,8 +117,6 @@ static bool meet(void *context, struct scan_worker *worker, uint32_t chunk,
                  struct session_error *error)
 {
     struct meeting *meeting = context;
-    (void)worker;
-    (void)chunk;
     atomic_fetch_add(&meeting->inside, 1);
     for (unsigned tries = 0; atomic_load(&meeting->inside) < meeting->wanted; tries++) {
         if (tries == 10000)
@@ -133,7 +128,6 @@ static bool meet(void *context, struct scan_worker *worker, uint32_t chunk,
 
 static void threads_work_at_the_same_time(void **state)
 {
-    (void)state;
     struct session *session = open_session(4);
     struct meeting meeting = {.wanted = 4};
     void *contexts[] = {&meeting, &meeting, &meeting, &meeting};
@@ -147,15 +141,12 @@ static void threads_work_at_the_same_time(void **state)
 static bool fail_late(void *context, struct scan_worker *worker, uint32_t chunk,
                       struct session_error *error)
 {
-    (void)context;
-    (void)worker;
     usleep(chunk == 1 ? 20000 : 1000);
     return chunk == 0 || session_fail(error, 0, "chunk %u", chunk);
 }
 
 static void the_first_chunk_that_fails_is_reported(void **state)
 {
-    (void)state;
     struct session *session = open_session(4);
     void *contexts[4] = {NULL};
     for (int again = 0; again < 5; again++) {
@@ -175,9 +166,6 @@ static bool cancel_at_third(void *context, struct scan_worker *worker, uint32_t 
                             struct session_error *error)
 {
     struct endless *endless = context;
-    (void)worker;
-    (void)chunk;
-    (void)error;
     if (atomic_fetch_add(&endless->calls, 1) == 2)
         scan_cancel(endless->session, true);
     return true;
@@ -185,7 +173,6 @@ static bool cancel_at_third(void *context, struct scan_worker *worker, uint32_t 
 
 static void a_cancel_ends_a_pass(void **state)
 {
-    (void)state;
     struct session *session = open_session(2);
     struct endless endless = {.session = session};
     void *contexts[] = {&endless, &endless};
@@ -225,13 +212,11 @@ static bool count_asks(void *context)
 static bool do_nothing(void *context, struct scan_worker *worker, uint32_t chunk,
                        struct session_error *error)
 {
-    (void)context, (void)worker, (void)chunk, (void)error;
     return true;
 }
 
 static void the_thread_that_asks_cancels(void **state)
 {
-    (void)state;
     struct session *session = open_session(2), *follower = open_session(1);
     struct asking asking = {.by = pthread_self()};
     void *contexts[] = {NULL, NULL};
@@ -255,7 +240,6 @@ static void the_thread_that_asks_cancels(void **state)
 /* A pass gets the memory of the one before, cleared, if it needs about as much. */
 static void memory_is_used_again(void **state)
 {
-    (void)state;
     const size_t size = (size_t)1 << 20;
     struct session *session = open_session(2);
     struct scan_contexts contexts;

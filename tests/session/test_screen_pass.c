@@ -113,7 +113,6 @@ static void ask_timeline(struct selection *selection, const struct session_timel
 static void ask_legend(struct selection *selection, const struct session_timeline *timeline)
 {
     static struct session_legend legend;
-    (void)timeline;
     session->asked = *timeline;
     session->expected = screen_pass_expected;
     selection_legend(selection, SESSION_COLOR_FUNCTION, &legend);
@@ -143,7 +142,6 @@ static void check_first_question(const char *filter, const struct session_timeli
 static void test_screen(void **state)
 {
     static const size_t sizes[] = {1, 50, 3000, 70000};
-    (void)state;
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
         open_fixture(sizes[i], i == 2 ? UINT64_C(1) << 42 : 0);
         scan_use_threads(session, i % 2 + 1);
@@ -166,7 +164,6 @@ static void test_screen(void **state)
 static void test_spans(void **state)
 {
     struct session_slot slots[SLOTS];
-    (void)state;
     open_fixture(3000, 0);
     const uint64_t end = session_duration_ns(session);
     const struct session_timeline to_end = {0, end, SLOTS, SESSION_COLOR_FUNCTION};
@@ -191,7 +188,6 @@ static void test_chunks_are_read_once(void **state)
 {
     const char *const filter = "all | where size >= 20";
     struct session_slot slots[SLOTS];
-    (void)state;
     open_fixture(3 * (size_t)COLUMN_CHUNK_ROWS, 0);
     scan_use_threads(session, 1);
     const struct session_timeline timeline = whole(SESSION_COLOR_FUNCTION);

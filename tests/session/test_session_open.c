@@ -52,7 +52,6 @@ static void refused_file(const char *text, const char *expected)
 
 static void test_refusals(void **state)
 {
-    (void)state;
     struct session_error error = {.column = 0};
     unlink("absent.db");
     assert_null(session_open("absent.db", &error));
@@ -78,7 +77,6 @@ static void test_refusals(void **state)
 
 static void test_damaged_values(void **state)
 {
-    (void)state;
     fresh(1000);
     /* Column size: every value becomes larger than max. */
     assert_true(fixture_sql(PATH, "UPDATE column_chunk SET data = "
@@ -94,7 +92,6 @@ static void test_damaged_values(void **state)
 
 static void test_rows_against_sql(void **state)
 {
-    (void)state;
     fresh(150000); /* three chunks */
     struct session_error error = {.column = 0};
     struct session *session = session_open(PATH, &error);
@@ -143,7 +140,6 @@ static const char *text_of(sqlite3_stmt *statement, int column)
 
 static void test_stacks_against_sql(void **state)
 {
-    (void)state;
     fresh(1000);
     struct session_error error = {.column = 0};
     struct session *session = session_open(PATH, &error);
@@ -188,7 +184,6 @@ static void test_stacks_against_sql(void **state)
 
 static void test_names(void **state)
 {
-    (void)state;
     fresh(1000);
     struct session_error error = {.column = 0};
     struct session *session = session_open(PATH, &error);
@@ -220,7 +215,6 @@ static void test_names(void **state)
  * beside it. */
 static void test_log_in_read_only_folder(void **state)
 {
-    (void)state;
     static const char path[] = "open_folder/log.db";
     const uid_t nobody = 65534;
     const bool super = geteuid() == 0;
@@ -245,7 +239,6 @@ static void test_log_in_read_only_folder(void **state)
 
 static void threads_of_one_name_have_numbers(void **state)
 {
-    (void)state;
     struct fixture_options options = FIXTURE_DEFAULTS;
     struct session_error error = {.message = ""};
     assert_true(fixture_write("labels.db", &options));

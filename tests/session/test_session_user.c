@@ -98,7 +98,6 @@ static void set(struct session *session, enum user_code_list list, const char *c
 
 static void test_frames(void **state)
 {
-    (void)state;
     write_fixture();
     struct session *session = open_session();
     assert_true(user_code_is_default(session_user_code(session)));
@@ -125,7 +124,6 @@ static void test_frames(void **state)
 /* The frames that ingest stored count only for the built-in list by which ingest found them. */
 static void test_stored(void **state)
 {
-    (void)state;
     char sql[256];
     write_fixture();
     assert_true(fixture_sql(PATH, "UPDATE stack SET user_frame_id = (SELECT frame_id FROM"
@@ -188,7 +186,6 @@ static uint64_t count_of(struct session *session, const char *text)
 
 static void test_fields(void **state)
 {
-    (void)state;
     write_fixture();
     struct session *session = open_session();
     const uint64_t all = count_of(session, "all");
@@ -229,7 +226,6 @@ static void test_fields(void **state)
 
 static void test_wrappers(void **state)
 {
-    (void)state;
     write_fixture();
     struct session *session = open_session();
     size_t before[STACKS + 1], moved = 0;

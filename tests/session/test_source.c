@@ -26,7 +26,6 @@ static size_t row_count;
 static int open_fixture(void **state)
 {
     struct fixture_options options = FIXTURE_DEFAULTS;
-    (void)state;
     options.allocations = 6000;
     assert_true(fixture_write(PATH, &options));
     session = session_open(PATH, &error);
@@ -37,7 +36,6 @@ static int open_fixture(void **state)
 
 static int close_fixture(void **state)
 {
-    (void)state;
     session_close(session);
     free(rows);
     return 0;
@@ -139,7 +137,6 @@ static void check_files(const char *filter)
 
 static void test_lines(void **state)
 {
-    (void)state;
     check_files("all");
     check_files("all | where size > 200");
 }
@@ -148,7 +145,6 @@ static void test_no_file(void **state)
 {
     struct session_source_line *lines;
     size_t count;
-    (void)state;
     struct selection *selection = selection_new(session, "all", &error);
     assert_non_null(selection);
     assert_true(selection_source(selection, "/no/such/file.c", &lines, &count, &error));

@@ -25,7 +25,6 @@ static struct session_error error;
 static int open_fixture(void **state)
 {
     struct fixture_options options = FIXTURE_DEFAULTS;
-    (void)state;
     options.allocations = 5000;
     assert_true(fixture_write(PATH, &options));
     session = session_open(PATH, &error);
@@ -35,7 +34,6 @@ static int open_fixture(void **state)
 
 static int close_fixture(void **state)
 {
-    (void)state;
     session_close(session);
     return 0;
 }
@@ -60,7 +58,6 @@ static int64_t number(const char *text)
 
 static void test_values(void **state)
 {
-    (void)state;
     struct session_table *table =
         run("  SELECT 1 AS one, 2.5, 'text' AS \"the text\", x'0041ff', NULL, 'a\nb' ; -- end", 10);
     assert_non_null(table);
@@ -82,7 +79,6 @@ static void test_values(void **state)
 
 static void test_cut_values(void **state)
 {
-    (void)state;
     struct session_table *table =
         run("SELECT replace(hex(zeroblob(3000)), '0', 'ä'), zeroblob(5000), ''", 10);
     assert_non_null(table);
@@ -97,7 +93,6 @@ static void test_cut_values(void **state)
 
 static void test_rows_most(void **state)
 {
-    (void)state;
     struct session_table *table = run("SELECT id FROM allocation ORDER BY id", 100);
     assert_non_null(table);
     assert_int_equal(session_table_rows(table), 100);
@@ -120,7 +115,6 @@ static void test_rows_most(void **state)
 
 static void test_graph(void **state)
 {
-    (void)state;
     const int64_t plain = number("SELECT count(*) FROM allocation WHERE size > 100");
     assert_int_equal(number("SELECT value FROM graph('all | where size > 100 | count')"), plain);
     assert_int_equal(number("SELECT count(*) FROM graph('all | where size > 100') g"
@@ -171,7 +165,6 @@ static void test_refused(void **state)
         "SELECT load_extension('x')",
     };
     struct stat before, after;
-    (void)state;
     assert_int_equal(stat(PATH, &before), 0);
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct session_table *table = run(texts[i], 10);
@@ -191,7 +184,6 @@ static void test_refused(void **state)
 
 static void test_allowed(void **state)
 {
-    (void)state;
     assert_int_equal(number("PRAGMA user_version"), 3);
     assert_true(number("SELECT count(*) FROM pragma_table_info('allocation')") > 10);
     assert_true(number("SELECT count(*) FROM v_allocation") == 5000);
@@ -202,7 +194,6 @@ static void test_allowed(void **state)
 
 static void test_errors(void **state)
 {
-    (void)state;
     assert_null(run("SELECT äöü, nichts FROM meta", 10));
     assert_string_equal(error.message, "no such column: äöü");
     assert_int_equal(error.column, 8);
@@ -224,7 +215,6 @@ static void test_errors(void **state)
 /* A file from somebody else: its virtual tables run code of their modules. */
 static void test_hostile_file(void **state)
 {
-    (void)state;
     close_fixture(NULL);
     assert_true(fixture_sql(PATH, "CREATE VIRTUAL TABLE trap USING rtree(id, a, b);"
                                   "CREATE VIEW mine AS SELECT 7 AS seven;"
@@ -248,7 +238,6 @@ static bool ask(struct session *of, struct selection *selection, void *data,
                 struct session_error *failed)
 {
     struct question *question = data;
-    (void)selection;
     question->table = session_sql(
         of, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n",
         10, failed);
@@ -258,7 +247,6 @@ static bool ask(struct session *of, struct selection *selection, void *data,
 /* Without a cancel the statement would never end, and session_jobs_stop() waits for its end. */
 static void test_cancel(void **state)
 {
-    (void)state;
     struct session_jobs *jobs = session_jobs_start(session, &error);
     assert_non_null(jobs);
     struct session_job *job =

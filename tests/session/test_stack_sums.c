@@ -50,7 +50,6 @@ static void compare(const char *filter, const char *condition,
 
 static void test_usual_sums(void **state)
 {
-    (void)state;
     open_fixture(3, 20000, NULL);
     compare("all", "1", &(struct session_stacks_options){.at_peak = true});
     compare("all", "1", &(struct session_stacks_options){.split = 0});
@@ -63,7 +62,6 @@ static void test_usual_sums(void **state)
 
 static void test_splits(void **state)
 {
-    (void)state;
     /* Two types of one name share a row. Many moments have several events, some blocks no byte. */
     open_fixture(4, 3000, "UPDATE type SET name = 'Node' WHERE id IN (3, 8)");
     const uint64_t middle = session_duration_ns(session) / 2;
@@ -85,7 +83,6 @@ static void test_splits(void **state)
 /* Own peaks do not depend on how the time is cut into windows. */
 static void test_windows(void **state)
 {
-    (void)state;
     const size_t usual = peak_events;
     const struct session_stacks_options options = {.own_peaks = true};
     open_fixture(5, 3000, NULL);
@@ -99,7 +96,6 @@ static void test_windows(void **state)
 
 static void test_sampled(void **state)
 {
-    (void)state;
     open_fixture(7, 3000, "INSERT OR REPLACE INTO meta VALUES('sample_interval', 700)");
     assert_true(session_sampled(session));
     struct selection *all = selection_new(session, "all", &error);
@@ -139,7 +135,6 @@ static void test_sampled(void **state)
 /* The largest bytes of a stack are those of one machine. */
 static void test_machines(void **state)
 {
-    (void)state;
     const struct session_stacks_options both = {.own_peaks = true, .at_peak = true},
                                         each = {.split = STACKS_BY_PROCESS, .own_peaks = true};
     struct session_stack_sums *rows, *parts;
@@ -178,7 +173,6 @@ static void test_machines(void **state)
 
 static void test_cancelled(void **state)
 {
-    (void)state;
     open_fixture(9, 3000, NULL);
     struct selection *all = selection_new(session, "all", &error);
     struct session_stack_sums *rows;

@@ -27,7 +27,6 @@ static size_t row_count;
 static int open_fixture(void **state)
 {
     struct fixture_options options = FIXTURE_DEFAULTS;
-    (void)state;
     options.allocations = 4000;
     assert_true(fixture_write(PATH, &options));
     session = session_open(PATH, &error);
@@ -38,7 +37,6 @@ static int open_fixture(void **state)
 
 static int close_fixture(void **state)
 {
-    (void)state;
     session_close(session);
     free(rows);
     return 0;
@@ -188,7 +186,6 @@ static void check(const char *filter, const char *by, uint64_t (*key)(const stru
 
 static void test_fields(void **state)
 {
-    (void)state;
     check("all", "thread, kind", thread_and_kind);
     check("all", "stack, kind", stack_and_kind);
     check("leaked", "kind, thread", thread_and_kind);
@@ -201,7 +198,6 @@ static void test_fields(void **state)
 
 static void test_groups(void **state)
 {
-    (void)state;
     check("all | join thread, kind", "groups", thread_and_kind);
     check("all | where size > 64 | join thread, kind | where bytes > 10K", "groups",
           thread_and_kind);
@@ -215,7 +211,6 @@ static void test_fold(void **state)
     struct session_stacking stacking;
     struct session_legend legend;
     uint64_t allocations = 0;
-    (void)state;
     struct selection *selection =
         selection_new(session, "all | fold 16K | where bytes > 20K", &error);
     assert_non_null(selection);
@@ -231,7 +226,6 @@ static void test_colorings(void **state)
 {
     struct session_stacking stacking;
     struct selection *selection = selection_new(session, "all", &error);
-    (void)state;
     assert_non_null(selection);
     assert_true(selection_stacking(selection, "lifetime", &stacking, &error));
     assert_ptr_equal(stacking.selection, selection);
@@ -255,7 +249,6 @@ static void test_words(void **state)
 {
     struct session_stacking stacking;
     size_t words = 0;
-    (void)state;
     session_stacking_fields(count_word, &words);
     assert_true(words > 15);
     static const char *const bad[] = {"groups",

@@ -66,7 +66,6 @@ static void tables_are_those_of_sql(void **state)
     struct stored_table *tables;
     size_t count, rows = 0;
     bool allocation = false;
-    (void)state;
     options.allocations = 2000;
     assert_true(fixture_write(PATH, &options));
     struct session *session = session_open(PATH, &error);

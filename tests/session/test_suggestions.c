@@ -22,7 +22,6 @@ static struct session *session;
 
 static int open_fixture(void **state)
 {
-    (void)state;
     struct fixture_options options = FIXTURE_DEFAULTS;
     struct session_error error;
     options.allocations = 300;
@@ -34,7 +33,6 @@ static int open_fixture(void **state)
 
 static int close_fixture(void **state)
 {
-    (void)state;
     session_close(session);
     return unlink(PATH);
 }
@@ -172,7 +170,6 @@ static const struct {
 
 static void test_slips(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(slips) / sizeof(slips[0]); i++) {
         struct session_error error = {.column = 0};
         char expected[128] = "";

@@ -105,7 +105,6 @@ static void check_order(uint64_t from, uint64_t to, size_t slots, size_t most)
 static void test_order(void **unused)
 {
     const uint64_t least = (uint64_t)TIME_BUCKETS_LEAST_NS * SELECTION_SLOT_PARTS;
-    (void)unused;
     for (int sample = 0; sample < 2; sample++) {
         open_fixture(sample != 0, 20000);
         const uint64_t end = session_duration_ns(session) + 1;
@@ -139,7 +138,6 @@ static void check_cells(uint64_t from, uint64_t to, size_t parts, size_t most)
 
 static void test_cells(void **unused)
 {
-    (void)unused;
     open_fixture(true, 20000);
     const uint64_t end = session_duration_ns(session) + 1;
     check_cells(0, end, 1, 1 << 17);
@@ -155,7 +153,6 @@ static void test_cells(void **unused)
 /* A span of few nanoseconds has one part. */
 static void test_short_span(void **unused)
 {
-    (void)unused;
     open_fixture(false, 1000);
     for (uint64_t length = 1; length < 20; length++) {
         struct time_buckets buckets;
@@ -191,7 +188,6 @@ static uint64_t clumps(const struct time_buckets *buckets)
 /* In most of the span the program waits. */
 static void test_events_spread(void **unused)
 {
-    (void)unused;
     for (int sample = 0; sample < 2; sample++) {
         open_fixture(sample != 0, 4 * (size_t)COLUMN_CHUNK_ROWS);
         const uint64_t end = 50 * session_duration_ns(session);

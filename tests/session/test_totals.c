@@ -29,7 +29,6 @@ static size_t row_count;
 
 static int open_fixture(void **state)
 {
-    (void)state;
     struct fixture_options options = FIXTURE_DEFAULTS;
     options.allocations = 3 * (size_t)COLUMN_CHUNK_ROWS + 1000;
     if (!fixture_write(PATH, &options) || !(session = session_open(PATH, &error)))
@@ -40,7 +39,6 @@ static int open_fixture(void **state)
 
 static int close_fixture(void **state)
 {
-    (void)state;
     session_close(session);
     free(rows);
     return unlink(PATH);
@@ -90,7 +88,6 @@ static void test_totals(void **state)
         "all | where size > 100 | count",
         "live at peak | where size > 100",
     };
-    (void)state;
     for (size_t threads = 1; threads <= 3; threads++) {
         scan_use_threads(session, threads);
         for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++)
@@ -129,7 +126,6 @@ static void test_columns_are_read_once(void **state)
         "all | where size >= 100 | avg size",
         "all | where size >= 100 | count",
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++) {
         struct session *fresh = session_open(PATH, &error); /* no reader has read anything yet */
         assert_non_null(fresh);
@@ -158,7 +154,6 @@ static void test_live_before_first_free(void **state)
     struct column_reader *reader = column_reader_new(session->columns, &error);
     uint64_t words[ROW_SET_WORDS];
     unsigned tested = 0;
-    (void)state;
     assert_non_null(reader);
     for (uint32_t chunk = 0; chunk < column_store_chunks(session->columns); chunk++) {
         const uint64_t first = first_free(chunk);

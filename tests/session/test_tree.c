@@ -152,7 +152,6 @@ static void check_search(struct session_tree_options options, struct session_tre
 
 static void test_search(void **state)
 {
-    (void)state;
     open_fixture(11, NULL);
     const char *text = "PARSE";
     for (int flags = 0; flags < 8; flags++) {
@@ -168,7 +167,6 @@ static void test_search(void **state)
 /* Only below a node: it does not find the node or what lies beside it. */
 static void test_search_within(void **state)
 {
-    (void)state;
     open_fixture(12, NULL);
     struct session_tree *tree = tree_of((struct session_tree_options){.fold = false});
     struct walk walk = {.count = 0};
@@ -199,7 +197,6 @@ static void test_search_within(void **state)
 
 static void test_paths(void **state)
 {
-    (void)state;
     open_fixture(13, NULL);
     struct session_tree *tree = tree_of((struct session_tree_options){.fold = true});
     uint32_t last, functions[300], node, first, count;
@@ -229,7 +226,6 @@ static void test_paths(void **state)
 /* Several threads make the tree that one makes. */
 static void test_threads(void **state)
 {
-    (void)state;
     size_t nodes = 0;
     open_stacks(19, 10000, NULL);
     for (int flags = 0; flags < 8; flags++) {
@@ -265,7 +261,6 @@ static void test_threads(void **state)
 /* The hottest path of own code is the one of own code, however much lies outside it. */
 static void test_hottest_own_code(void **state)
 {
-    (void)state;
     open_fixture(17, "UPDATE function SET name = 'std::' || name WHERE id <> 9");
     struct session_tree *tree = tree_of((struct session_tree_options){.hide_libraries = true});
     uint32_t last, first, count;
@@ -294,7 +289,6 @@ static void test_hottest_own_code(void **state)
 /* A shared tree lives on; the sums of a sample are estimates that add up. */
 static void test_sampled(void **state)
 {
-    (void)state;
     open_fixture(14, "INSERT OR REPLACE INTO meta VALUES('sample_interval', 700)");
     struct session_tree *tree = session_tree_share(tree_of((struct session_tree_options){
         .growth = true, .from_ns = 0, .to_ns = session_duration_ns(session)}));
@@ -312,7 +306,6 @@ static void test_sampled(void **state)
 
 static void test_nothing(void **state)
 {
-    (void)state;
     open_fixture(15, NULL);
     selection_free(all);
     all = selection_new(session, "all | where size > 100G", &error);
@@ -332,7 +325,6 @@ static void test_nothing(void **state)
 /* A question that was cancelled can be asked again. */
 static void test_cancelled(void **state)
 {
-    (void)state;
     open_fixture(16, NULL);
     const struct session_tree_options options = {.fold = true};
     struct session_tree *tree = tree_of(options);
@@ -356,7 +348,6 @@ static void test_cancelled(void **state)
 /* The stack and function of each node lead to it, or to one of the same function on that stack. */
 static void follows_stacks(void **state)
 {
-    (void)state;
     open_fixture(12, NULL);
     const struct session_tree_order order = {TREE_BYTES, true};
     struct session_tree_options options = {.fold = false};
@@ -399,7 +390,6 @@ static void assert_line(struct session_tree_line line, const struct session_fram
 /* The lines of a node are those of its frames on the stack that holds most. */
 static void tells_lines(void **state)
 {
-    (void)state;
     open_fixture(14, NULL);
     const struct session_tree_order order = {TREE_BYTES, true};
     struct session_frame frames[300];
@@ -444,7 +434,6 @@ static void tells_lines(void **state)
 /* The own part of a node is not known before its children are there; a leaf has all. */
 static void tells_what_is_self(void **state)
 {
-    (void)state;
     open_fixture(11, NULL);
     const struct session_tree_options options = {.fold = false};
     struct session_tree *tree = tree_of(options);

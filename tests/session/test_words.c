@@ -47,7 +47,6 @@ static bool has(const struct found *found, const char *word)
 
 static void sets_begin_a_filter(void **state)
 {
-    (void)state;
     struct found found = after("");
     assert_true(has(&found, "all"));
     assert_true(has(&found, "leaked"));
@@ -60,7 +59,6 @@ static void sets_begin_a_filter(void **state)
 
 static void steps_follow_a_bar(void **state)
 {
-    (void)state;
     struct found found = after("all | where size > 4K | ");
     assert_true(has(&found, "where"));
     assert_true(has(&found, "sort"));
@@ -69,7 +67,6 @@ static void steps_follow_a_bar(void **state)
 
 static void fields_are_those_of_the_rows(void **state)
 {
-    (void)state;
     struct found found = after("all | where size > 4 and ");
     assert_true(has(&found, "lifetime"));
     assert_false(has(&found, "at_peak_bytes"));
@@ -86,7 +83,6 @@ static void fields_are_those_of_the_rows(void **state)
 
 static void names_are_those_of_the_field(void **state)
 {
-    (void)state;
     struct found found = after("all | where function == ");
     assert_true(has(&found, "render_message"));
     assert_int_equal(found.names, found.count);
@@ -119,7 +115,6 @@ static void names_are_those_of_the_field(void **state)
 
 static void a_visit_can_end(void **state)
 {
-    (void)state;
     struct found found = {.most = 2};
     session_field_names(session, "function", take, &found);
     assert_int_equal(found.count, 2);
@@ -138,13 +133,11 @@ static int open_session(void **state)
 {
     struct fixture_options options = FIXTURE_DEFAULTS;
     struct session_error error;
-    (void)state;
     return fixture_write(PATH, &options) && (session = session_open(PATH, &error)) ? 0 : 1;
 }
 
 static int close_session(void **state)
 {
-    (void)state;
     session_close(session);
     return unlink(PATH);
 }

@@ -24,7 +24,6 @@ static sqlite3 *database;
 
 static int open_fixture(void **state)
 {
-    (void)state;
     struct fixture_options options = FIXTURE_DEFAULTS;
     struct session_error error;
     options.allocations = 3000;
@@ -40,7 +39,6 @@ static int open_fixture(void **state)
 
 static int close_fixture(void **state)
 {
-    (void)state;
     session_close(session);
     sqlite3_close(database);
     return unlink("write_other.db");
@@ -91,7 +89,6 @@ static void no_drafts(void)
 
 static void test_json(void **state)
 {
-    (void)state;
     unlink("rows.json");
     write_by("where size > 64 | sort size | write \"rows.json\"");
     char *text = read_text("rows.json");
@@ -121,7 +118,6 @@ static void test_json(void **state)
 
 static void test_groups(void **state)
 {
-    (void)state;
     unlink("groups.json");
     write_by("all | join type, thread | where bytes > 1K | write \"groups.json\" | top 1");
     char *text = read_text("groups.json");
@@ -141,7 +137,6 @@ static void test_groups(void **state)
 
 static void test_csv(void **state)
 {
-    (void)state;
     unlink("rows.csv");
     write_by("where type is not null | top 200 | write \"rows.csv\"");
     char *text = read_text("rows.csv");
@@ -159,7 +154,6 @@ static void test_csv(void **state)
 
 static void test_refusals(void **state)
 {
-    (void)state;
     struct session_error error = {.column = 0};
     const struct graph_options options = {.write = true};
     FILE *file = fopen("there.csv", "w");
@@ -189,7 +183,6 @@ static void test_refusals(void **state)
 /* A session of the rows is refused as the other files are. part.sh tests its contents. */
 static void test_sessions(void **state)
 {
-    (void)state;
     struct session_error error = {.column = 0};
     const struct graph_options options = {.write = true};
     unlink("part.db");

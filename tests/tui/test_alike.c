@@ -39,8 +39,6 @@ static const char *const calls[] = {
 
 static void call_cell(void *context, size_t row, size_t column, struct table_cell *out)
 {
-    (void)context;
-    (void)column;
     out->name = calls[row];
 }
 
@@ -57,15 +55,12 @@ static void place_cell(void *context, size_t row, size_t column, struct table_ce
         {"main", "main.c:3", "shop", ""},
         {"main", "main.c:3", "shop", ""},
     };
-    (void)context;
-    (void)column;
     out->name = functions[row].name;
     out->apart = functions[row];
 }
 
 static void functions_of_one_name_differ(void **state)
 {
-    (void)state;
     static const struct table_column names[] = {
         {.title = "function", .text = true, .keep = true, .cut = TABLE_CUT_NAME}};
     source =
@@ -104,7 +99,6 @@ static void functions_of_one_name_differ(void **state)
 
 static void names_that_look_alike_differ(void **state)
 {
-    (void)state;
     static const struct table_column names[] = {
         {.title = "function", .text = true, .keep = true, .cut = TABLE_CUT_NAME}};
     source = (struct table_source){.columns = names,
@@ -150,15 +144,12 @@ static void branch_cell(void *context, size_t row, size_t column, struct table_c
         {"  \u25b8 (no own code)", {NULL, NULL, NULL, ""}},
         {"  \u25b8 (no own code)", {NULL, NULL, NULL, ""}},
     };
-    (void)context;
-    (void)column;
     snprintf(out->text, sizeof(out->text), "%s", rows[row].text);
     out->apart = rows[row].name;
 }
 
 static void rows_of_a_tree_differ(void **state)
 {
-    (void)state;
     static const struct table_column names[] = {
         {.title = "function", .text = true, .keep = true, .cut = TABLE_CUT_BRANCH}};
     source =

@@ -29,7 +29,6 @@ static void completes_answer(uint32_t key, const char *text, const char *wanted)
 
 static void answers_to_views(void **state)
 {
-    (void)state;
     press(':');
     type("filter all | where size > 1K");
     press(KEYCODE_ENTER);
@@ -48,7 +47,6 @@ static void answers_to_views(void **state)
 
 static void both_times(void **state)
 {
-    (void)state;
     press(':');
     type("diff");
     press(KEYCODE_ENTER);
@@ -65,7 +63,6 @@ static int open_browser(void **state)
     struct fixture_options options = FIXTURE_DEFAULTS;
     struct session_error error;
     struct session *session;
-    (void)state;
     if (!fixture_write(PATH, &options) || !(session = session_open(PATH, &error)))
         return 1;
     browser = browser_new(
@@ -75,7 +72,6 @@ static int open_browser(void **state)
 
 static int close_browser(void **state)
 {
-    (void)state;
     browser_free(browser);
     return unlink(PATH);
 }

@@ -33,7 +33,6 @@ static void check(const struct grid *grid, int y, uint32_t glyph, int foreground
 
 static void boundary_inside_a_cell_shows_both_layers(void **state)
 {
-    (void)state;
     struct grid *grid = grid_new(1, 4, 256, false);
     struct area area = area_whole(grid);
     const struct bar_layer layers[] = {{12, RED, '#'}, {14, BLUE, 'o'}};
@@ -47,7 +46,6 @@ static void boundary_inside_a_cell_shows_both_layers(void **state)
 
 static void crowded_cells_show_the_two_largest(void **state)
 {
-    (void)state;
     struct grid *grid = grid_new(1, 1, 256, false);
     struct area area = area_whole(grid);
     const struct bar_layer layers[] = {{1, RED, '#'}, {4, BLUE, 'o'}, {3, GREEN, '+'}};
@@ -58,7 +56,6 @@ static void crowded_cells_show_the_two_largest(void **state)
 
 static void columns_hang_from_the_top(void **state)
 {
-    (void)state;
     struct grid *grid = grid_new(1, 4, 256, false);
     struct area area = area_whole(grid);
     const struct bar_layer layers[] = {{12, RED, '#'}, {10, BLUE, 'o'}};
@@ -73,7 +70,6 @@ static void columns_hang_from_the_top(void **state)
 
 static void little_is_not_nothing(void **state)
 {
-    (void)state;
     struct grid *grid = grid_new(1, 2, 256, false);
     struct area area = area_whole(grid);
     const struct bar_layer layers[] = {{0, RED, '#'}, {1, BLUE, 'o'}};
@@ -89,7 +85,6 @@ static void little_is_not_nothing(void **state)
 
 static void without_colour_patterns(void **state)
 {
-    (void)state;
     struct grid *grid = grid_new(1, 3, 0, false);
     struct area area = area_whole(grid);
     const struct bar_layer layers[] = {{8, RED, '#'}, {11, BLUE, 'o'}};
@@ -102,7 +97,6 @@ static void without_colour_patterns(void **state)
 
 static void rows_end_in_eighths(void **state)
 {
-    (void)state;
     struct grid *grid = grid_new(4, 1, 256, false);
     struct area area = area_whole(grid);
     bars_row(&area, 0, 0, 4, 18, 32, (struct cell_style)RED);
@@ -114,7 +108,6 @@ static void rows_end_in_eighths(void **state)
 
 static void scales_are_round(void **state)
 {
-    (void)state;
     assert_int_equal(bars_nice_size(0), 1);
     assert_int_equal(bars_nice_size(3), 5);
     assert_int_equal(bars_nice_size(101), 256);
@@ -128,7 +121,6 @@ static void scales_are_round(void **state)
 
 static void spark_lines_scale_to_the_largest(void **state)
 {
-    (void)state;
     char text[16];
     bars_spark(text, sizeof(text), (const uint64_t[]){0, 1, 50, 100}, 4);
     assert_string_equal(text, "·▁▄█");

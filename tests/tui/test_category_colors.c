@@ -20,7 +20,6 @@ static void all_differ(void **state)
 {
     struct category_colors colors = {.next = 0};
     uint8_t assigned[SLOTS];
-    (void)state;
     ASSIGN(&colors, 1, assigned, "a", "b", "c", "d");
     for (uint8_t i = 0; i < SLOTS; i++)
         for (uint8_t k = 0; k < i; k++)
@@ -32,7 +31,6 @@ static void names_have_the_same_colours_in_every_session(void **state)
 {
     struct category_colors one = {.next = 0}, other = {.next = 0};
     uint8_t first[SLOTS], second[SLOTS], alone[SLOTS];
-    (void)state;
     ASSIGN(&one, 1, first, "a", "b", "c", "d");
     ASSIGN(&other, 1, second, "c", "d", "b", "a");
     assert_int_equal(first[0], second[3]);
@@ -49,7 +47,6 @@ static void a_view_of_names_follows_the_legend(void **state)
 {
     struct category_colors colors = {.next = 0};
     uint8_t assigned[SLOTS];
-    (void)state;
     ASSIGN(&colors, 1, assigned, "a", "b", "c", "d");
     static const char *const labels[] = {"a", "b", "c", "d"};
     for (int i = 0; i < SLOTS; i++)
@@ -60,7 +57,6 @@ static void another_order_changes_no_colour(void **state)
 {
     struct category_colors colors = {.next = 0};
     uint8_t first[SLOTS], assigned[SLOTS];
-    (void)state;
     ASSIGN(&colors, 1, first, "a", "b", "c", "d");
     ASSIGN(&colors, 1, assigned, "d", "b");
     assert_int_equal(assigned[0], first[3]);
@@ -81,7 +77,6 @@ static void colourings_are_apart(void **state)
 {
     struct category_colors colors = {.next = 0};
     uint8_t first[SLOTS], second[SLOTS];
-    (void)state;
     ASSIGN(&colors, 1, first, "a", "b", "c", "d");
     ASSIGN(&colors, 2, second, "e");
     ASSIGN(&colors, 1, second, "d");
@@ -93,7 +88,6 @@ static void more_than_it_knows(void **state)
     struct category_colors colors = {.next = 0};
     uint8_t assigned[SLOTS];
     char label[16];
-    (void)state;
     for (int i = 0; i < 3 * CATEGORY_COLORS_KNOWN; i++) {
         snprintf(label, sizeof(label), "%d", i);
         ASSIGN(&colors, 1, assigned, "kept", label);

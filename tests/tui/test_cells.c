@@ -25,7 +25,6 @@ static void expect(const struct grid *grid, const char *expected)
 
 static void clips_at_every_side(void **state)
 {
-    (void)state;
     struct grid *grid = grid_new(5, 3, 256, false);
     struct area whole = area_whole(grid);
     area_text(&whole, -2, 0, plain, "abcdefgh");
@@ -42,7 +41,6 @@ static void clips_at_every_side(void **state)
 
 static void wide_glyphs_take_two_cells(void **state)
 {
-    (void)state;
     struct grid *grid = grid_new(5, 2, 256, false);
     struct area whole = area_whole(grid);
     assert_int_equal(area_text(&whole, 0, 0, plain, "日本語"), 6);
@@ -56,7 +54,6 @@ static void wide_glyphs_take_two_cells(void **state)
 
 static void text_without_room_ends_after_a_word(void **state)
 {
-    (void)state;
     static const char *const texts[][2] = {
         {"16 blocks of it", "16 blocks of it"},
         {"16 blocks of them", "16 blocks of …"},
@@ -78,7 +75,6 @@ static void text_without_room_ends_after_a_word(void **state)
 
 static void malformed_text_shows_as_marks(void **state)
 {
-    (void)state;
     struct grid *grid = grid_new(12, 1, 256, false);
     struct area whole = area_whole(grid);
     area_text(&whole, 0, 0, plain,
@@ -91,7 +87,6 @@ static void malformed_text_shows_as_marks(void **state)
 
 static void fields_cut_and_pad(void **state)
 {
-    (void)state;
     struct grid *grid = grid_new(10, 4, 256, false);
     struct area whole = area_whole(grid);
     area_fill(&whole, 0, 0, 10, 4, '.', plain);
@@ -105,7 +100,6 @@ static void fields_cut_and_pad(void **state)
 
 static void names_keep_their_offset(void **state)
 {
-    (void)state;
     struct grid *grid = grid_new(16, 3, 256, false);
     struct area whole = area_whole(grid);
     area_name(&whole, 0, 0, 14, plain, "_json.cpython-311.so+0x4fd0");
@@ -117,7 +111,6 @@ static void names_keep_their_offset(void **state)
 
 static void categories_lose_scopes_first(void **state)
 {
-    (void)state;
     struct grid *grid = grid_new(16, 4, 256, false);
     struct area whole = area_whole(grid);
     area_category(&whole, 0, 0, 16, plain, "db::Block");
@@ -132,7 +125,6 @@ static void categories_lose_scopes_first(void **state)
 
 static void ascii_terminals_get_ascii(void **state)
 {
-    (void)state;
     struct grid *grid = grid_new(12, 1, 0, true);
     struct area whole = area_whole(grid);
     area_text(&whole, 0, 0, plain, "←→│█▁…é日");
@@ -147,7 +139,6 @@ static void ascii_terminals_get_ascii(void **state)
 /* The marks of a tree differ from each other, and no glyph of the views becomes a question mark. */
 static void ascii_marks_are_distinct(void **state)
 {
-    (void)state;
     struct grid *grid = grid_new(6, 1, 0, true);
     struct area whole = area_whole(grid);
     area_text(&whole, 0, 0, plain, "▾▸⇄↺→?");
@@ -164,7 +155,6 @@ static void ascii_marks_are_distinct(void **state)
 
 static void styles_are_dumped_with_a_legend(void **state)
 {
-    (void)state;
     struct grid *grid = grid_new(4, 1, 256, false);
     struct area whole = area_whole(grid);
     area_text(&whole, 1, 0, bold, "x");
@@ -183,7 +173,6 @@ static void styles_are_dumped_with_a_legend(void **state)
 
 static void a_picture_has_all_that_cells_have(void **state)
 {
-    (void)state;
     char *text = NULL;
     size_t size = 0;
     struct grid *grid = grid_new(4, 1, 256, false);

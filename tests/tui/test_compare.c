@@ -112,7 +112,6 @@ static void check(const struct world *a, const struct world *b, enum session_gro
 static void rows_are_those_of_sql(void **state)
 {
     struct world a = {.ns = 0}, b = {.ns = 0};
-    (void)state;
     open_world(&a, "before.db", 1);
     open_world(&b, "after.db", 2);
     for (int by = SESSION_GROWTH_TYPE; by <= SESSION_GROWTH_STACK; by++) {
@@ -180,7 +179,6 @@ static void a_row_lists_what_it_counts(void **state)
     static const enum session_growth_by ways[] = {SESSION_GROWTH_TYPE, SESSION_GROWTH_FUNCTION,
                                                   SESSION_GROWTH_USER, SESSION_GROWTH_STACK};
     struct world world = {.ns = 0};
-    (void)state;
     open_world(&world, "steps.db", 3);
     const char *sql =
         "UPDATE function SET name = 'long ' || printf('%1200s', 'name') WHERE id % 3 = 0;"
@@ -215,7 +213,6 @@ static void the_stacks_of_a_path_are_ranges(void **state)
                  {4, 1, " and stack in (9)"}};
     const struct counted_times times = {.before_ns = 1, .after_ns = 2};
     struct world world = {.ns = 0};
-    (void)state;
     open_world(&world, "ranges.db", 4);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char name[] = "no stack";

@@ -75,7 +75,6 @@ static bool screen_has(const char *part)
 
 static void lines_hold(void **state)
 {
-    (void)state;
     assert_true(load("# a comment\n\n  # another\ntheme light\r\nkey J page-down\n"
                      "key Ctrl-J page-up memory\nkey q none\n\tkey  Space   deeper  \n"));
     assert_string_equal(error, "");
@@ -96,7 +95,6 @@ static void lines_hold(void **state)
 /* A key of all views keeps its meaning in a view that does not know the action. */
 static void a_view_that_lacks_the_action_keeps_its_key(void **state)
 {
-    (void)state;
     const enum action before = action_in(VIEW_TREE, '+');
     assert_true(load("key s zoom-in\nkey + flame\n"));
     assert_int_equal(action_in(VIEW_TIMELINE, '+'), ACTION_ZOOM_IN);
@@ -109,7 +107,6 @@ static void a_view_that_lacks_the_action_keeps_its_key(void **state)
 
 static void footer_and_help_show_the_keys(void **state)
 {
-    (void)state;
     assert_true(load(""));
     press(KEYCODE_DOWN);
     assert_true(screen_has("f filter"));
@@ -136,7 +133,6 @@ static void footer_and_help_show_the_keys(void **state)
 
 static void a_wrong_line_is_named_and_the_others_hold(void **state)
 {
-    (void)state;
     static const struct {
         const char *line, *expected;
     } wrong[] = {
@@ -165,7 +161,6 @@ static void a_wrong_line_is_named_and_the_others_hold(void **state)
 
 static void files_that_cannot_be_read(void **state)
 {
-    (void)state;
     unlink(path);
     assert_true(config_load(&themed, error));
     assert_string_equal(error, "");
@@ -187,7 +182,6 @@ static void files_that_cannot_be_read(void **state)
 /* With the comments taken away, the default configuration is right and changes nothing. */
 static void the_default_one_changes_nothing(void **state)
 {
-    (void)state;
     enum { CODES = 128 };
     static enum action usual[VIEWS][CODES + KEYCODE_BACKTAB - KEYCODE_FIRST + 1];
     const size_t codes = sizeof(usual[0]) / sizeof(usual[0][0]);
@@ -223,7 +217,6 @@ static void the_default_one_changes_nothing(void **state)
 
 static void actions_have_names(void **state)
 {
-    (void)state;
     enum action found;
     for (int view = 0; view < VIEWS; view++) {
         const struct key_table *own = &browser_view((enum view_number)view)->keys;
@@ -256,7 +249,6 @@ static void words_are_hidden_in_all_sessions(void **state)
 {
     struct session_error problem;
     struct session_storing storing = {.place = SESSION_PLACE_SESSION};
-    (void)state;
     assert_false(is_hidden("acme::core"));
     assert_true(load("hide acme::core\nhide libacme\n"));
     assert_true(is_hidden("acme::core"));
@@ -271,7 +263,6 @@ static void words_are_hidden_in_all_sessions(void **state)
 
 static int begin(void **state)
 {
-    (void)state;
     const struct fixture_options options = {
         .seed = 5, .allocations = 200, .stacks = 20, .functions = 20, .threads = 1};
     struct session_error problem;
@@ -295,7 +286,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-    (void)state;
     browser_free(browser);
     unlink(path);
     unlink(SESSION);

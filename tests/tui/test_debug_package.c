@@ -30,7 +30,6 @@ static void put_path(char *out, size_t size, size_t list)
 
 static int begin(void **state)
 {
-    (void)state;
     if (!mkdtemp(folder))
         return -1;
     for (size_t i = 0; i < LISTS; i++) {
@@ -45,7 +44,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < LISTS; i++) {
         char path[200];
         put_path(path, sizeof(path), i);
@@ -56,7 +54,6 @@ static int end(void **state)
 
 static void packages_are_found_by_their_files(void **state)
 {
-    (void)state;
     static const char *const modules[][2] = {
         {"libfoo.so.2", "libfoo2-dbgsym"},
         {"libfoo.so.2.1", "libfoo2-dbgsym"},

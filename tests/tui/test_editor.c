@@ -23,7 +23,6 @@ static bool split(const char *editor, const char *path)
 
 static void test_words(void **state)
 {
-    (void)state;
     assert_true(split("vi", "/a b/$(c);d.c"));
     assert_string_equal(words[0], "vi");
     assert_string_equal(words[1], "+12");
@@ -44,7 +43,6 @@ static void test_words(void **state)
 static void test_too_much(void **state)
 {
     char path[400];
-    (void)state;
     memset(path, 'x', sizeof(path));
     path[sizeof(path) - 1] = 0;
     assert_false(split("vi", path));
@@ -56,7 +54,6 @@ static void test_too_much(void **state)
 static void test_run(void **state)
 {
     char error[256];
-    (void)state;
     setenv("VISUAL", "/no/such/editor", 1);
     assert_false(editor_run("/x.c", 3, error, sizeof(error)));
     assert_non_null(strstr(error, "/no/such/editor"));

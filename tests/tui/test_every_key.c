@@ -116,7 +116,6 @@ static bool is_tried(size_t size, size_t n)
 
 static void each_key_of_each_view(void **state)
 {
-    (void)state;
     int pressed = 0;
     for (size_t size = 0; size < sizeof(sizes) / sizeof(sizes[0]); size++) {
         size_t keys = 0;
@@ -149,7 +148,6 @@ static void mouse_everywhere(void **state)
 {
     static const enum event_kind kinds[] = {EVENT_CLICK,   EVENT_DOUBLE_CLICK, EVENT_DRAG,
                                             EVENT_RELEASE, EVENT_WHEEL_DOWN,   EVENT_WHEEL_UP};
-    (void)state;
     resize(80, 24);
     for (int view = 0; view < VIEWS; view++) {
         if (!browser_view((enum view_number)view))
@@ -239,7 +237,6 @@ static void random_event(void)
 
 static void random_events(void **state)
 {
-    (void)state;
     const size_t events = in_soak(100000, 250);
     for (size_t i = 0; i < events; i++) {
         if (i % 10 == 0)
@@ -289,7 +286,6 @@ static int open_browser(void **state)
     struct fixture_options options = FIXTURE_DEFAULTS;
     struct session_error error;
     struct session *session;
-    (void)state;
     options.allocations = 2000;
     if (!fixture_write(PATH, &options) || !spoil_names() || !(session = session_open(PATH, &error)))
         return 1;
@@ -301,7 +297,6 @@ static int open_browser(void **state)
 
 static int close_browser(void **state)
 {
-    (void)state;
     browser_free(browser);
     grid_free(grid);
     unlink("every_key.supp");

@@ -29,7 +29,6 @@ static struct ranked_finding finding(size_t kind, uint64_t bytes, const char *us
 
 static void order_is_by_bytes_and_certainty(void **state)
 {
-    (void)state;
     struct ranked_finding findings[] = {
         finding(6, 9000000, "storm", "S"),     /* passes through: counts 400,000 */
         finding(4, 5000000, "edit", "String"), /* told by kind 2 already */
@@ -49,7 +48,6 @@ static void order_is_by_bytes_and_certainty(void **state)
 
 static void holes_count_if_they_exceed_what_is_in_use(void **state)
 {
-    (void)state;
     struct ranked_finding found;
     char text[100];
     struct session_use use = {
@@ -98,7 +96,6 @@ static size_t follow_all(struct session *session, const char *filter)
 
 static void following_selects_what_is_counted(void **state)
 {
-    (void)state;
     struct fixture_options options = FIXTURE_DEFAULTS;
     struct session_error error = {.message = ""};
     assert_true(fixture_write(PATH, &options));
@@ -130,7 +127,6 @@ static bool tells_of(struct session *session, const char *graph)
 
 static void graphs_of_the_user_are_named(void **state)
 {
-    (void)state;
     struct fixture_options options = FIXTURE_DEFAULTS;
     struct session_error error = {.message = ""};
     setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
@@ -174,7 +170,6 @@ static void find_line(const char *text, char *out, size_t size)
 /* Another process may have a stripped copy of a module. */
 static void modules_without_debug_information_are_counted_once(void **state)
 {
-    (void)state;
     char text[256];
     struct fixture_options options = FIXTURE_DEFAULTS;
     assert_true(fixture_write(PATH, &options));
@@ -198,7 +193,6 @@ static void one_thing_is_not_many(void **state)
         "1 freed allocation is counted without details"};
     char text[256];
     struct fixture_options options = FIXTURE_DEFAULTS;
-    (void)state;
     assert_true(fixture_write(PATH, &options));
     assert_true(fixture_sql(
         PATH, "DELETE FROM meta WHERE key IN ('stacks', 'unmatched_frees');"

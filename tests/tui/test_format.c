@@ -14,7 +14,6 @@
 
 static void sizes(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t bytes;
         const char *expected, *expected_short;
@@ -40,7 +39,6 @@ static void sizes(void **state)
 
 static void counts(void **state)
 {
-    (void)state;
     char out[FORMAT_SIZE];
     assert_string_equal(format_count(out, 0), "0");
     assert_string_equal(format_count(out, 999), "999");
@@ -53,7 +51,6 @@ static void counts(void **state)
 
 static void durations(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t ns;
         const char *expected;
@@ -76,7 +73,6 @@ static void durations(void **state)
 
 static void moments_tell_steps_apart(void **state)
 {
-    (void)state;
     char out[FORMAT_SIZE];
     assert_string_equal(format_moment(out, 2310000000, 100000000), "2.3 s");
     assert_string_equal(format_moment(out, 2310000000, 10000000), "2.31 s");
@@ -88,7 +84,6 @@ static void moments_tell_steps_apart(void **state)
 
 static void instants(void **state)
 {
-    (void)state;
     char out[FORMAT_SIZE];
     assert_string_equal(format_instant(out, 7), "7 ns");
     assert_string_equal(format_instant(out, 14768100), "14.77 ms");
@@ -101,7 +96,6 @@ static void instants(void **state)
 
 static void percentages(void **state)
 {
-    (void)state;
     char out[FORMAT_SIZE];
     assert_string_equal(format_percent(out, 1, 0), "");
     assert_string_equal(format_percent(out, 0, 9), "0%");
@@ -113,7 +107,6 @@ static void percentages(void **state)
 
 static void times_are_read_and_written(void **state)
 {
-    (void)state;
     char out[FORMAT_SIZE];
     uint64_t ns = 0;
     static const char *const same[] = {"0s", "2s", "2310ms", "17us", "2310000001ns"};
@@ -132,7 +125,6 @@ static void times_are_read_and_written(void **state)
 
 static void addresses_are_read(void **state)
 {
-    (void)state;
     uint64_t address = 0;
     assert_true(parse_address("0x55d0c4a02780", &address));
     assert_int_equal(address, 0x55d0c4a02780);
@@ -153,7 +145,6 @@ static void clipboards_get_base64(void **state)
                                               {"foob", "Zm9vYg=="},
                                               {"fooba", "Zm9vYmE="},
                                               {"foobar", "Zm9vYmFy"}};
-    (void)state;
     for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
         char *text = NULL, expected[64];
         size_t size = 0;

@@ -16,7 +16,6 @@
 
 static void filters_of_the_help_parse(void **state)
 {
-    (void)state;
     size_t count = 0;
     const struct filter_example *examples = help_filter_examples(&count);
     assert_true(count > 0);
@@ -29,7 +28,6 @@ static void filters_of_the_help_parse(void **state)
 
 static void the_option_names_all_views(void **state)
 {
-    (void)state;
     char names[1000] = "";
     const char *name;
     for (int i = 0; (name = browser_view_name(i)); i++) {

@@ -121,7 +121,6 @@ static void put_state(const char *name, const char *text)
 static void everything_comes_back(void **state)
 {
     static const char keys[] = "34567689";
-    (void)state;
     open_session(SESSION, NULL, NULL);
     assert_int_equal(browser->current, VIEW_OVERVIEW);
     for (size_t i = 0; keys[i]; i++) {
@@ -192,7 +191,6 @@ static bool comes_stacked_by(const char *text)
 
 static void the_stacking_comes_back(void **state)
 {
-    (void)state;
     open_session(SESSION, "", NULL);
     type(":color thread\n:stack caller, size\n");
     assert_true(comes_stacked_by("caller, size"));
@@ -228,7 +226,6 @@ static size_t functions_shown(void)
 /* Functions of libraries are hidden until S, which the session keeps. */
 static void the_shown_libraries_come_back(void **state)
 {
-    (void)state;
     open_session(SESSION, "", "functions");
     const size_t count = functions_shown();
     type("S");
@@ -253,7 +250,6 @@ static void the_shown_libraries_come_back(void **state)
 
 static void what_is_named_comes_first(void **state)
 {
-    (void)state;
     open_session(SESSION, NULL, NULL);
     press('f');
     press(KEYCODE_CONTROL('U'));
@@ -273,7 +269,6 @@ static void what_is_named_comes_first(void **state)
 /* The identity is what was recorded, not the path. */
 static void a_copy_goes_on(void **state)
 {
-    (void)state;
     open_session(COPY, NULL, NULL);
     assert_string_equal(browser->browse.filter, "leaked");
     assert_int_equal(browser->current, VIEW_TYPES);
@@ -304,7 +299,6 @@ static void damage_is_one_line(void **state)
         "mprof-tui state 1\nchoice timeline\nend 2\n",
     };
     char name[100];
-    (void)state;
     char *whole = state_text(name);
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         put_state(name, wrong[i]);
@@ -335,7 +329,6 @@ static void damage_is_one_line(void **state)
 static void what_does_not_fit_is_left_out(void **state)
 {
     char name[100];
-    (void)state;
     char *whole = state_text(name);
     put_state(name, "mprof-tui state 1\nview types\nlist types 4000 down 3\nlist functions 99 up\n"
                     "list detail 1 up\nmoment 999999999999999\nrange 1 999999999999999\n"
@@ -356,7 +349,6 @@ static void what_does_not_fit_is_left_out(void **state)
 
 static int begin(void **state)
 {
-    (void)state;
     const struct fixture_options options = {
         .seed = 7, .allocations = 3000, .stacks = 100, .functions = 60, .threads = 2};
     char *here = getcwd(NULL, 0), path[4096];
@@ -374,7 +366,6 @@ static int begin(void **state)
 static int end(void **state)
 {
     char command[300];
-    (void)state;
     unlink(SESSION);
     unlink(COPY);
     snprintf(command, sizeof(command), "rm -r -- %s", folder);

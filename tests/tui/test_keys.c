@@ -38,7 +38,6 @@ static void each_key_means_one_thing(const struct key_table *table)
 
 static void keys_mean_one_thing(void **state)
 {
-    (void)state;
     each_key_means_one_thing(&shared_keys);
     for (size_t i = 0; i < shared_keys.count; i++)
         assert_true(shared_keys.bindings[i].views != 0);
@@ -51,7 +50,6 @@ static void keys_mean_one_thing(void **state)
  * what it does elsewhere. */
 static void shared_keys_keep_their_meaning(void **state)
 {
-    (void)state;
     for (int view = 0; view < VIEWS; view++) {
         if (!view_at(view))
             continue;
@@ -78,7 +76,6 @@ static bool chooses_subject(const struct key_binding *binding)
 /* A key that two views have of their own does the same in both. */
 static void views_agree(void **state)
 {
-    (void)state;
     for (int v = 0; v < VIEWS; v++)
         for (int w = v + 1; w < VIEWS; w++) {
             if (!view_at(v) || !view_at(w))
@@ -94,7 +91,6 @@ static void views_agree(void **state)
 
 static void names_read_back(void **state)
 {
-    (void)state;
     char name[KEY_NAME_SIZE];
     for (int view = 0; view < VIEWS; view++) {
         const struct key_binding *binding = NULL;
@@ -124,7 +120,6 @@ static enum action action_in(enum view_number view, uint32_t key)
 
 static void bindings_depend_on_the_view(void **state)
 {
-    (void)state;
     assert_int_equal(action_in(VIEW_TIMELINE, 'v'), ACTION_RANGE);
     assert_int_equal(action_in(VIEW_MEMORY, 'v'), ACTION_NONE);
     assert_int_equal(action_in(VIEW_OVERVIEW, 'q'), ACTION_QUIT);
@@ -136,7 +131,6 @@ static void bindings_depend_on_the_view(void **state)
 /* The bindings of a view, one after another, have each of its keys once. */
 static void bindings_come_once(void **state)
 {
-    (void)state;
     const struct key_table *own = &browser_view(VIEW_MEMORY)->keys;
     const struct key_binding *binding = NULL;
     size_t enters = 0, count = 0;

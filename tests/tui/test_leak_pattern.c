@@ -24,10 +24,6 @@ static sem_t busy, go_on;
 static bool work(struct session *session, struct selection *selection, void *data,
                  struct session_error *error)
 {
-    (void)session;
-    (void)selection;
-    (void)data;
-    (void)error;
     sem_post(&busy);
     while (sem_wait(&go_on) != 0)
         ;
@@ -36,7 +32,6 @@ static bool work(struct session *session, struct selection *selection, void *dat
 
 static void release(void *data)
 {
-    (void)data;
 }
 
 static void settle(void)
@@ -68,7 +63,6 @@ static struct session_job *occupy_engine(void)
 
 static void the_key_does_not_wait_for_the_search(void **state)
 {
-    (void)state;
     press('7');
     settle();
     struct session_job *job = occupy_engine();
@@ -87,7 +81,6 @@ static void the_key_does_not_wait_for_the_search(void **state)
 static void a_search_ends_with_its_selection(void **state)
 {
     struct session_error error;
-    (void)state;
     settle();
     struct session_job *job = occupy_engine();
     press('X');
@@ -107,7 +100,6 @@ static int open_browser(void **state)
         .seed = 3, .allocations = 3000, .stacks = 60, .functions = 30, .threads = 2};
     const struct browser_options how = {.width = 120, .height = 40, .wait_ms = 0};
     struct session_error error;
-    (void)state;
     unlink(FILE_OF_PATTERNS);
     struct session *session = fixture_write(PATH, &options) ? session_open(PATH, &error) : NULL;
     browser = session ? browser_new(session, &how, &error) : NULL;
@@ -119,7 +111,6 @@ static int open_browser(void **state)
 
 static int close_browser(void **state)
 {
-    (void)state;
     browser_free(browser);
     unlink(FILE_OF_PATTERNS);
     return 0;

@@ -55,7 +55,6 @@ static void an_entry_selects_what_it_counts(void **state)
     const struct fixture_options options = FIXTURE_DEFAULTS;
     struct session_error error = {.message = ""};
     size_t shared = 0;
-    (void)state;
     assert_true(fixture_write(PATH, &options));
     assert_true(fixture_sql(PATH, "UPDATE thread SET name = 'same' WHERE id IN (2, 3)"));
     assert_true(fixture_sql(PATH, "UPDATE thread SET name = '#3 of a kind' WHERE id = 1"));

@@ -19,7 +19,6 @@ static void type(struct line_editor *editor, const char *text)
 
 static void edits_at_the_cursor(void **state)
 {
-    (void)state;
     struct line_editor *editor = line_editor_new();
     type(editor, "where siz > 4K");
     for (int i = 0; i < 5; i++)
@@ -45,7 +44,6 @@ static void edits_at_the_cursor(void **state)
 
 static void history_keeps_what_is_typed(void **state)
 {
-    (void)state;
     struct line_editor *editor = line_editor_new();
     line_editor_remember(editor, "one");
     line_editor_remember(editor, "two");
@@ -73,7 +71,6 @@ static void history_keeps_what_is_typed(void **state)
 
 static void length_is_bounded(void **state)
 {
-    (void)state;
     struct line_editor *editor = line_editor_new();
     for (int i = 0; i < LINE_MOST; i++)
         assert_int_equal(line_editor_key(editor, 0x1f600), LINE_CHANGED);
@@ -84,7 +81,6 @@ static void length_is_bounded(void **state)
 
 static void scrolls_and_marks_the_error(void **state)
 {
-    (void)state;
     const struct cell_style plain = {CELL_DEFAULT, CELL_DEFAULT, 0};
     const struct cell_style wrong = {1, CELL_DEFAULT, 0};
     struct grid *grid = grid_new(8, 1, 256, false);

@@ -60,7 +60,6 @@ static void check_order(enum view_number number)
 static void rows_sort_by_every_number(void **state)
 {
     static const enum view_number views[] = {VIEW_SIZES, VIEW_LIFETIMES, VIEW_TYPES};
-    (void)state;
     for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
         struct table_order first, now;
         const struct view_ops *view = browser_view(views[i]);
@@ -85,7 +84,6 @@ static int open_browser(void **state)
         .seed = 3, .allocations = 3000, .stacks = 60, .functions = 30, .threads = 2};
     const struct browser_options how = {.width = 240, .height = 60, .wait_ms = -1};
     struct session_error error;
-    (void)state;
     struct session *session = fixture_write(PATH, &options) ? session_open(PATH, &error) : NULL;
     browser = session ? browser_new(session, &how, &error) : NULL;
     return browser ? 0 : -1;
@@ -93,7 +91,6 @@ static int open_browser(void **state)
 
 static int close_browser(void **state)
 {
-    (void)state;
     browser_free(browser);
     return 0;
 }

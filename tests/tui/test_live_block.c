@@ -45,7 +45,6 @@ static void renew(const char *change)
 
 static void the_block_stays(void **state)
 {
-    (void)state;
     press('8');
     press(KEYCODE_DOWN);
     press(KEYCODE_DOWN);
@@ -68,7 +67,6 @@ static int open_browser(void **state)
         .seed = 3, .allocations = 3000, .stacks = 60, .functions = 30, .threads = 2};
     const struct browser_options how = {.width = 120, .height = 40, .wait_ms = -1};
     struct session_error error;
-    (void)state;
     if (!fixture_write(PATH, &options) ||
         !fixture_sql(PATH, "PRAGMA journal_mode = WAL;"
                            "INSERT OR REPLACE INTO meta VALUES ('unfinished', 1)"))
@@ -80,7 +78,6 @@ static int open_browser(void **state)
 
 static int close_browser(void **state)
 {
-    (void)state;
     browser_free(browser);
     unlink(PATH "-wal");
     unlink(PATH "-shm");

@@ -21,9 +21,6 @@ static bool run(struct session *session, struct selection *selection, void *argu
                 struct session_error *error)
 {
     struct data *data = argument;
-    (void)session;
-    (void)selection;
-    (void)error;
     data->answer = data->request + 1;
     return true;
 }
@@ -42,7 +39,6 @@ static struct loader start(void)
 /* The answer has come, and the view that asked is gone: loader_sweep() stops the wait for it. */
 static void an_answer_that_nobody_takes_ends_with_its_engine(void **state)
 {
-    (void)state;
     struct load load = {.place = 0};
     const uint64_t wanted[] = {1, 2};
     struct loader loader = start();
@@ -70,7 +66,6 @@ static void an_answer_that_nobody_takes_ends_with_its_engine(void **state)
 /* The view comes back before the engine ends: it gets the answer. */
 static void an_answer_waits_for_its_view(void **state)
 {
-    (void)state;
     struct load load = {.place = 0};
     const uint64_t wanted = 7;
     struct loader loader = start();
@@ -92,7 +87,6 @@ static int open_session(void **state)
     const struct fixture_options options = {
         .seed = 1, .allocations = 100, .stacks = 10, .functions = 10, .threads = 1};
     struct session_error error = {.message = ""};
-    (void)state;
     if (fixture_write(PATH, &options))
         session = session_open(PATH, &error);
     return session ? 0 : -1;
@@ -100,7 +94,6 @@ static int open_session(void **state)
 
 static int close_session(void **state)
 {
-    (void)state;
     session_close(session);
     return 0;
 }

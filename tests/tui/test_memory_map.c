@@ -21,7 +21,6 @@ static const struct memory_map map = {
 
 static void rows_are_counted_with_headings(void **state)
 {
-    (void)state;
     assert_int_equal(memory_region_base(&map, 0), 0x10000);
     assert_int_equal(memory_region_rows(&map, 0), 3);
     assert_int_equal(memory_region_rows(&map, 1), 2);
@@ -30,7 +29,6 @@ static void rows_are_counted_with_headings(void **state)
 
 static void rows_and_addresses_lead_to_each_other(void **state)
 {
-    (void)state;
     for (uint64_t row = 0; row < memory_rows(&map); row++) {
         struct memory_row at = memory_row_at(&map, row);
         assert_true(at.region < 2);
@@ -47,7 +45,6 @@ static void rows_and_addresses_lead_to_each_other(void **state)
 
 static void addresses_outside_go_to_the_nearest_region(void **state)
 {
-    (void)state;
     assert_int_equal(memory_region_of(&map, 0), 0);
     assert_int_equal(memory_region_of(&map, 0x10400), 0);
     assert_int_equal(memory_region_of(&map, 0x10a00), 0);
@@ -58,7 +55,6 @@ static void addresses_outside_go_to_the_nearest_region(void **state)
 
 static void use_over_time_ends_at_the_end_of_the_run(void **state)
 {
-    (void)state;
     const uint64_t ends[] = {1, 63, 64, 1000, UINT64_MAX};
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
         struct memory_grid *grid = calloc(1, sizeof(*grid));
@@ -74,7 +70,6 @@ static void use_over_time_ends_at_the_end_of_the_run(void **state)
 
 static void everything_is_fitted_in_with_the_smallest_cells(void **state)
 {
-    (void)state;
     /* 8-byte cells: rows of 0x80 bytes, 14 and 16 rows and two headings. */
     assert_int_equal(memory_fitting_cell(&map, 32), 8);
     assert_int_equal(memory_fitting_cell(&map, 31), 16);
@@ -91,7 +86,6 @@ static void everything_is_fitted_in_with_the_smallest_cells(void **state)
 
 static void layouts_lie_within_the_screen(void **state)
 {
-    (void)state;
     for (int width = 40; width <= 400; width += 7)
         for (int height = 7; height <= 120; height += 3) {
             struct memory_layout layout = memory_lay_out(width, height, height % 2 != 0);
@@ -122,7 +116,6 @@ static unsigned named(const struct memory_grid *grid, const struct browse *brows
 
 static void the_legend_names_the_colours_on_the_screen(void **state)
 {
-    (void)state;
     static struct browse browse;
     struct session_cell cells[16] = {{.used = 0}};
     struct memory_grid *grid = calloc(1, sizeof(*grid));

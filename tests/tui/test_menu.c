@@ -14,7 +14,6 @@
 
 static const char *label(const void *context, size_t item)
 {
-    (void)context;
     static const char *const labels[] = {"one", "two", "three", "four"};
     return labels[item % 4];
 }
@@ -23,7 +22,6 @@ static struct menu menu;
 
 static int begin(void **state)
 {
-    (void)state;
     menu = (struct menu){.title = "choose", .label = label, .count = 12};
     return 0;
 }
@@ -36,7 +34,6 @@ static enum menu_answer press(uint32_t key)
 
 static void obeys_keys(void **state)
 {
-    (void)state;
     assert_int_equal(press(KEYCODE_DOWN), MENU_MOVED);
     assert_int_equal(menu.selected, 1);
     press(KEYCODE_END);
@@ -59,7 +56,6 @@ static void obeys_keys(void **state)
 /* Keys of the items' own take the place of the digits. */
 static void has_keys_of_its_own(void **state)
 {
-    (void)state;
     menu.keys = "1RQ";
     assert_int_equal(press('Q'), MENU_CHOSEN);
     assert_int_equal(menu.selected, 2);
@@ -72,7 +68,6 @@ static void has_keys_of_its_own(void **state)
 
 static void obeys_clicks(void **state)
 {
-    (void)state;
     const struct menu_place place = menu_place(&menu, 40, 6);
     assert_int_equal(menu_click(&menu, &place, place.x + 3, 2), MENU_CHOSEN);
     assert_int_equal(menu.selected, 1);
@@ -93,7 +88,6 @@ static void assert_draws(int width, int height, const char *expected)
 
 static void draws_a_box(void **state)
 {
-    (void)state;
     menu.count = 2;
     assert_draws(16, 5,
                  "    ┌─choose───┐\n"

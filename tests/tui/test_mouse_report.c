@@ -13,7 +13,6 @@ static struct event event;
 
 static int begin(void **state)
 {
-    (void)state;
     mouse = (struct mouse_state){.held = false};
     return 0;
 }
@@ -26,7 +25,6 @@ static enum event_kind take(const char *report, int64_t now_ms)
 
 static void counts_cells_from_zero(void **state)
 {
-    (void)state;
     assert_int_equal(take("0;200;60M", 1), EVENT_CLICK);
     assert_int_equal(event.x, 199);
     assert_int_equal(event.y, 59);
@@ -35,7 +33,6 @@ static void counts_cells_from_zero(void **state)
 
 static void finds_double_clicks(void **state)
 {
-    (void)state;
     assert_int_equal(take("0;5;5M", 1000), EVENT_CLICK);
     take("0;5;5m", 1010);
     assert_int_equal(take("0;5;5M", 1000 + MOUSE_DOUBLE_MS), EVENT_DOUBLE_CLICK);
@@ -49,7 +46,6 @@ static void finds_double_clicks(void **state)
 
 static void drags_from_cell_to_cell(void **state)
 {
-    (void)state;
     assert_int_equal(take("32;9;9M", 1), EVENT_NONE); /* no button is held */
     assert_int_equal(take("0;5;5M", 1), EVENT_CLICK);
     assert_int_equal(take("32;5;5M", 2), EVENT_NONE);
@@ -62,7 +58,6 @@ static void drags_from_cell_to_cell(void **state)
 
 static void turns_the_wheel(void **state)
 {
-    (void)state;
     assert_int_equal(take("64;1;1M", 1), EVENT_WHEEL_UP);
     assert_int_equal(take("65;1;1M", 1), EVENT_WHEEL_DOWN);
     assert_int_equal(take("81;1;1M", 1), EVENT_WHEEL_DOWN); /* with Ctrl */
@@ -71,7 +66,6 @@ static void turns_the_wheel(void **state)
 
 static void refuses_the_rest(void **state)
 {
-    (void)state;
     static const char *const reports[] = {
         "",       "M",      "0;5M",     "0;0;5M",  "0;5;0M",        "0;5;5",  "0;5;5Mx",
         "2;5;5M", "1;5;5M", "128;5;5M", "0;-5;5M", "99999999;5;5M", "x;5;5M", "0;5;5X"};

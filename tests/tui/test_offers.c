@@ -17,7 +17,6 @@
 static void a_line_on_too_many_stacks_offers_its_call_sites(void **state)
 {
     struct view_offer offers[2] = {{.label = ""}};
-    (void)state;
     assert_int_equal(offer_source("/src/shop.c", 7, "stack in (1, 3)", offers, 2), 2);
     assert_string_equal(offers[0].step, "where stack in (1, 3)");
     assert_string_equal(offers[1].step, "where file == \"/src/shop.c\" and line == 7");
@@ -34,7 +33,6 @@ static void a_long_name_is_offered_whole(void **state)
 {
     char path[3000], step[3100];
     struct view_offer offer = {.label = ""};
-    (void)state;
     memset(path, 'x', sizeof(path) - 1);
     path[sizeof(path) - 1] = 0;
     snprintf(step, sizeof(step), "where file == \"%s\"", path);
@@ -50,7 +48,6 @@ static void a_function_that_shares_its_name_waits(void **state)
     const struct function_matchers unknown = {.data = NULL};
     struct view_offer offers[2] = {{.label = ""}};
     struct session_error error = {.message = ""};
-    (void)state;
     assert_true(fixture_write(PATH, &options));
     assert_true(fixture_sql(PATH, "UPDATE function SET name = 'make(int)' WHERE id IN (2, 3);"
                                   "UPDATE function SET name = 'alone()' WHERE id = 4"));

@@ -19,7 +19,6 @@
 
 static void a_single_word_is_put_in(void **state)
 {
-    (void)state;
     press('f');
     type("all | whe");
     press(KEYCODE_TAB);
@@ -35,7 +34,6 @@ static void a_single_word_is_put_in(void **state)
 
 static void tab_goes_through_several_words(void **state)
 {
-    (void)state;
     press('f');
     type("all | where function == \"render_m");
     press(KEYCODE_TAB);
@@ -62,7 +60,6 @@ static void tab_goes_through_several_words(void **state)
 
 static void words_are_found_by_a_part(void **state)
 {
-    (void)state;
     press('f');
     type("all | where function == nder_mess");
     press(KEYCODE_TAB);
@@ -76,7 +73,6 @@ static void words_are_found_by_a_part(void **state)
 
 static void commands_and_their_arguments(void **state)
 {
-    (void)state;
     press(':');
     type("col");
     press(KEYCODE_TAB);
@@ -132,7 +128,6 @@ static bool offers(const char *word)
 
 static void statements(void **state)
 {
-    (void)state;
     press(':');
     type("sql");
     press(KEYCODE_ENTER);
@@ -170,7 +165,6 @@ static void statements(void **state)
 
 static void graphs_and_functions(void **state)
 {
-    (void)state;
     press(':');
     type("graph ");
     press(KEYCODE_TAB);
@@ -187,7 +181,6 @@ static void graphs_and_functions(void **state)
 
 static void names_of_every_prompt_have_a_row(void **state)
 {
-    (void)state;
     struct grid *grid = grid_new(80, 24, 256, false);
     press('f');
     type("all | where function == \"");
@@ -210,7 +203,6 @@ static char *screen_text(void)
 
 static void the_help_is_searched(void **state)
 {
-    (void)state;
     press('?');
     char *text = screen_text();
     assert_null(strstr(text, "replace the file"));
@@ -239,7 +231,6 @@ static void the_help_is_searched(void **state)
 
 static void a_hint_fades(void **state)
 {
-    (void)state;
     browser->hint = FRAME_HINT_KEYS;
     for (int i = 0; i < FRAME_HINT_KEYS; i++) {
         char *text = screen_text();
@@ -255,7 +246,6 @@ static void a_hint_fades(void **state)
 static void the_first_run_comes_once(void **state)
 {
     char folder[] = "state-XXXXXX", path[600], here[400];
-    (void)state;
     assert_non_null(mkdtemp(folder));
     assert_non_null(getcwd(here, sizeof(here)));
     snprintf(path, sizeof(path), "%s/%s/deep", here, folder);
@@ -306,7 +296,6 @@ static void assert_says(const char *text)
 
 static void the_screen_is_written(void **state)
 {
-    (void)state;
     unlink("screen.txt");
     press('5');
     command("w screen.txt");
@@ -336,7 +325,6 @@ static void the_screen_is_written(void **state)
 
 static void only_regular_files_are_replaced(void **state)
 {
-    (void)state;
     unlink("link.txt");
     assert_int_equal(symlink("target.txt", "link.txt"), 0);
     command("w! link.txt");
@@ -356,7 +344,6 @@ static void only_regular_files_are_replaced(void **state)
 /* Without mprof-ingest, which makes the sums, nothing stays. command_line.sh has it. */
 static void sessions_need_ingest(void **state)
 {
-    (void)state;
     char *path = strdup(getenv("PATH"));
     assert_int_equal(setenv("PATH", "/nowhere", 1), 0);
     command("w part.db");
@@ -393,7 +380,6 @@ static void sessions_need_ingest(void **state)
 
 static void rows_are_written(void **state)
 {
-    (void)state;
     if (!browser_view(VIEW_ALLOCATIONS) || !browser_view(VIEW_ALLOCATIONS)->table)
         skip();
     unlink("rows.csv");
@@ -424,7 +410,6 @@ static int open_browser(void **state)
     struct fixture_options options = FIXTURE_DEFAULTS;
     struct session_error error;
     struct session *session;
-    (void)state;
     if (!fixture_write(PATH, &options) ||
         !fixture_sql(PATH, "INSERT INTO function(name, module_id) VALUES ('it''s_odd', 0)") ||
         !(session = session_open(PATH, &error)))
@@ -436,7 +421,6 @@ static int open_browser(void **state)
 
 static int close_browser(void **state)
 {
-    (void)state;
     browser_free(browser);
     return unlink(PATH);
 }
@@ -450,7 +434,6 @@ static void every_view_writes_every_format(void **state)
                    {"all.json", "[\n {\"", "}\n]\n"},
                    {"all.txt", " fixture-server", "\n"},
                    {"all.svg", "<?xml", "</svg>\n"}};
-    (void)state;
     for (int view = 0; view < VIEWS; view++) {
         leave(NULL);
         if (view == VIEW_ALLOCATIONS) /* a long list is not written from here */
@@ -496,7 +479,6 @@ static void rows_that_cannot_be_read_are_named(void **state)
         .seed = 3, .allocations = 500, .stacks = 20, .functions = 15, .threads = 1};
     struct browser *whole = browser;
     struct session_error error = {.message = ""};
-    (void)state;
     assert_true(fixture_write(path, &options));
     struct session *session = session_open(path, &error);
     assert_non_null(session);

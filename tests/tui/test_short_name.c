@@ -23,7 +23,6 @@ static void check(const char *name, const char *expected)
 
 static void test_functions(void **state)
 {
-    (void)state;
     check("std::vector<Token, std::allocator<Token>>::push_back", "vector<Token>::push_back");
     check("std::vector<Token, std::allocator<Token> >::push_back(Token&&)",
           "vector<Token>::push_back");
@@ -67,7 +66,6 @@ static void check_long(const char *name, const char *expected)
 /* Functions that have one short name, in the form that tells them apart. */
 static void test_parameters(void **state)
 {
-    (void)state;
     check("void " STRING "::_M_construct<char*>(char*, char*, std::forward_iterator_tag)",
           "string::_M_construct");
     check_long("void " STRING "::_M_construct<char*>(char*, char*, std::forward_iterator_tag)",
@@ -96,7 +94,6 @@ static void check_cut(const char *name, size_t size, const char *expected)
 
 static void test_cuts(void **state)
 {
-    (void)state;
     check_cut("parse_record(int)", 13, "parse_record");
     check_cut("parse_record(int)", 12, "parse_re\u2026");
     check_cut("parse_record(int)", 4, "\u2026");
@@ -105,7 +102,6 @@ static void test_cuts(void **state)
 
 static void test_lambdas(void **state)
 {
-    (void)state;
     check("main::{lambda(calc::Node const&, int)#1}::operator()(calc::Node const&, int) const",
           "main::{lambda#1}::operator()");
     check("main::{lambda}::operator()", "main::{lambda}::operator()");
@@ -120,7 +116,6 @@ static void test_lambdas(void **state)
 
 static void test_types(void **state)
 {
-    (void)state;
     check(STRING, "string");
     check("std::basic_string_view<wchar_t, std::char_traits<wchar_t> >", "wstring_view");
     check("std::unordered_map<int, Token, std::hash<int>, std::equal_to<int>, "
@@ -147,7 +142,6 @@ static void test_types(void **state)
 
 static void test_other_languages(void **state)
 {
-    (void)state;
     check("libstdc++.so.6+0xa5780", "libstdc++.so.6+0xa5780");
     check("core::ptr::drop_in_place::h0123456789abcdef", "core::ptr::drop_in_place");
     check("work.isra.0", "work");
@@ -158,7 +152,6 @@ static void test_other_languages(void **state)
 /* A text that nobody meant as a name stays as it is, and nothing is read or written outside. */
 static void test_hard_names(void **state)
 {
-    (void)state;
     static const char *const names[] = {
         "",         "<",         ">",        "a<b",     "f(((",      "a>b",   "(x",
         "operator", "operator<", "{lambda(", ",,,",     "a<b)>",     "std::", "f<a(b>)",
@@ -215,7 +208,6 @@ static void fit(const char *name, int width, const char *expected)
 /* The function is what stays. */
 static void test_names_that_do_not_fit(void **state)
 {
-    (void)state;
     static const char add[] = "shop::Registry<shop::Order>::add(shop::Order const&)";
     fit(add, 32, "shop::Registry<shop::Order>::add");
     fit(add, 31, "Registry<shop::Order>::add");
@@ -248,7 +240,6 @@ static void test_names_that_do_not_fit(void **state)
 /* No name takes more columns than it may, however it is made. */
 static void test_no_name_is_too_wide(void **state)
 {
-    (void)state;
     static const char *const pieces[] = {
         "std::", "<",        ">", "(",        ")",  "::", " ",    ",",
         "a",     "{lambda(", "}", "operator", "#1", "日", "\xff", "name"};

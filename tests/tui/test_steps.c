@@ -45,7 +45,6 @@ static void settle(const char *expected)
 
 static void escape_gives_up_what_is_coming(void **state)
 {
-    (void)state;
     begin();
     browser_event(browser, &(struct event){.kind = EVENT_KEY, .key = KEYCODE_ESCAPE});
     settle("");
@@ -54,7 +53,6 @@ static void escape_gives_up_what_is_coming(void **state)
 static void the_active_filter_gives_up_what_is_coming(void **state)
 {
     struct session_error error;
-    (void)state;
     begin();
     assert_true(browser_filter(browser, "", &error));
     settle("");
@@ -88,7 +86,6 @@ static void leave_everything(void)
 
 static void undo_and_redo_go_through_the_filters(void **state)
 {
-    (void)state;
     leave_everything();
     settle("");
     filter("all | where size > 10");
@@ -116,7 +113,6 @@ static void undo_and_redo_go_through_the_filters(void **state)
 
 static void escape_takes_back_one_step(void **state)
 {
-    (void)state;
     leave_everything();
     settle("");
     press('5');
@@ -148,7 +144,6 @@ static void escape_takes_back_one_step(void **state)
 /* A view that is left before its answers have come does not keep the browser awake. */
 static void views_that_are_left_are_not_waited_for(void **state)
 {
-    (void)state;
     leave_everything();
     settle("");
     /* Until the view is left really before its answer has come. */
@@ -172,7 +167,6 @@ static void views_that_are_left_are_not_waited_for(void **state)
 static void a_filter_that_fails_leaves_no_step(void **state)
 {
     struct session_error error;
-    (void)state;
     leave_everything();
     /* It fails now, or when the engine has tried. */
     (void)browser_filter(browser, "session \"nothing.db\"", &error);
@@ -186,7 +180,6 @@ static void a_filter_that_fails_leaves_no_step(void **state)
 
 static void offers_narrow_and_exclude(void **state)
 {
-    (void)state;
     leave_everything();
     press('5');
     press('w');
@@ -215,7 +208,6 @@ static void offers_narrow_and_exclude(void **state)
 
 static void colours_have_a_preview(void **state)
 {
-    (void)state;
     leave_everything();
     press('2');
     const enum session_color_by before = browser->browse.color_by;
@@ -232,7 +224,6 @@ static void colours_have_a_preview(void **state)
 
 static void says_which_keys_do_nothing(void **state)
 {
-    (void)state;
     leave_everything();
     press('5');
     press('%');
@@ -245,7 +236,6 @@ static int open_browser(void **state)
 {
     struct fixture_options options = FIXTURE_DEFAULTS;
     struct session_error error;
-    (void)state;
     options.allocations = 200000;
     if (!fixture_write(PATH, &options) || !(session = session_open(PATH, &error)))
         return 1;
@@ -257,7 +247,6 @@ static int open_browser(void **state)
 
 static int close_browser(void **state)
 {
-    (void)state;
     browser_free(browser);
     return unlink(PATH);
 }

@@ -59,7 +59,6 @@ static const struct table_place place = {.x = 2, .y = 3, .width = 50, .height = 
 
 static int begin(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < 1000; i++)
         world.order[i] = i;
     source = (struct table_source){.context = &world,
@@ -92,7 +91,6 @@ static enum table_answer mouse(enum action action, int x, int y, bool twice)
 
 static void moves_and_scrolls(void **state)
 {
-    (void)state;
     assert_int_equal(act(ACTION_REFRESH), TABLE_USED);
     assert_int_equal(act(ACTION_DOWN), TABLE_USED);
     assert_int_equal(table.selected, 1);
@@ -114,7 +112,6 @@ static void moves_and_scrolls(void **state)
 
 static void keeps_the_selected_thing(void **state)
 {
-    (void)state;
     act(ACTION_DOWN);
     act(ACTION_DOWN); /* Cork */
     for (size_t i = 0; i < TOWNS; i++)
@@ -149,14 +146,12 @@ static void keeps_the_selected_thing(void **state)
 
 static bool find(void *context, uint64_t wanted, size_t *row)
 {
-    (void)context;
     *row = 3;
     return wanted == 101;
 }
 
 static void asks_the_source_for_a_row(void **state)
 {
-    (void)state;
     act(ACTION_DOWN);
     source.find = find;
     world.order[1] = 60;
@@ -167,7 +162,6 @@ static void asks_the_source_for_a_row(void **state)
 static void sorts(void **state)
 {
     char text[TABLE_MESSAGE_SIZE];
-    (void)state;
     assert_int_equal(act(ACTION_SORT), TABLE_SORTED); /* over what cannot be sorted or seen */
     assert_int_equal(table.sort, TOWN);
     assert_false(table.descending);
@@ -186,7 +180,6 @@ static void sorts(void **state)
 static void searches(void **state)
 {
     char text[TABLE_MESSAGE_SIZE];
-    (void)state;
     assert_int_equal(act(ACTION_NEXT), TABLE_NO_SEARCH);
     assert_int_equal(search("E"), TABLE_USED); /* Delft, in any case of letters */
     assert_int_equal(table.selected, 0);
@@ -210,21 +203,17 @@ static size_t wanted_row;
 
 static bool matches(void *context, size_t row, const char *text)
 {
-    (void)context;
-    (void)text;
     looked_at++;
     return row == wanted_row;
 }
 
 static uint64_t row_key(void *context, size_t row)
 {
-    (void)context;
     return row;
 }
 
 static void a_long_search_goes_on(void **state)
 {
-    (void)state;
     source.rows = (size_t)10 * TABLE_SEARCH_MOST;
     source.key = row_key;
     source.matches = matches;
@@ -240,7 +229,6 @@ static void a_long_search_goes_on(void **state)
 
 static void obeys_the_mouse(void **state)
 {
-    (void)state;
     assert_int_equal(mouse(ACTION_CLICK, 5, 5, false), TABLE_USED);
     assert_int_equal(table.selected, 1);
     assert_int_equal(mouse(ACTION_CLICK, 5, 5, true), TABLE_FOLLOW);
@@ -278,7 +266,6 @@ static void assert_renders(int width, int height, const char *expected)
 
 static void columns_never_run_together(void **state)
 {
-    (void)state;
     assert_renders(50, 3,
                    " town                        number▼ a long title\n"
                    " Delft                         4.0K  note\n"
@@ -300,7 +287,6 @@ static void columns_never_run_together(void **state)
 
 static void cell_beside_empty_ones(void *context, size_t row, size_t column, struct table_cell *out)
 {
-    (void)context;
     static char last[40]; /* a name is valid until the next call */
     memset(last, '#', sizeof(last) - 1);
     out->name = last;
@@ -312,7 +298,6 @@ static void cell_beside_empty_ones(void *context, size_t row, size_t column, str
 
 static void a_long_text_runs_into_empty_columns(void **state)
 {
-    (void)state;
     static const struct table_column texts[] = {
         {.title = "a", .width = 12, .text = true},
         {.title = "b", .width = 6, .text = true},
@@ -339,15 +324,12 @@ static const char *const branches[] = {
 
 static void branch_cell(void *context, size_t row, size_t column, struct table_cell *cell)
 {
-    (void)context;
-    (void)column;
     snprintf(cell->text, sizeof(cell->text), "%s", branches[row]);
 }
 
 /* The text before and after a name stays, and the end of the name. */
 static void rows_of_a_tree_keep_their_functions(void **state)
 {
-    (void)state;
     static const struct table_column names[] = {
         {.title = "function", .text = true, .keep = true, .cut = TABLE_CUT_BRANCH}};
     source.columns = names;
@@ -373,7 +355,6 @@ static void rows_of_a_tree_keep_their_functions(void **state)
 
 static void shows_shares_and_the_selected_row(void **state)
 {
-    (void)state;
     struct grid *grid = grid_new(50, 4, 256, false), *plain = grid_new(50, 4, 0, true);
     struct area area = area_whole(grid), mono = area_whole(plain);
     table_render(&table, &source, &area);
@@ -393,7 +374,6 @@ static void shows_shares_and_the_selected_row(void **state)
 
 static void about_stands_before_numbers(void **state)
 {
-    (void)state;
     source.about = "~";
     source.rows = 0;
     assert_renders(50, 2, " town                       ~number▼ a long title\n\n");
@@ -411,16 +391,12 @@ static char *written(enum table_format format)
 
 static void hostile_cell(void *context, size_t row, size_t column, struct table_cell *out)
 {
-    (void)context;
-    (void)row;
-    (void)column;
     out->name = "a\033[2J\"b\"\xc2\x9b\xe2\x80\xae\n\xff";
 }
 
 /* Files may be shown in a terminal: no byte of a name steers it. */
 static void writes_no_control_characters(void **state)
 {
-    (void)state;
     source.rows = source.column_count = 1;
     source.cell = hostile_cell;
     char *csv = written(TABLE_CSV), *json = written(TABLE_JSON);
@@ -439,7 +415,6 @@ static void writes_no_control_characters(void **state)
 
 static void writes_all_rows(void **state)
 {
-    (void)state;
     world.order[1] = 4;
     source.rows = 2;
     char *csv = written(TABLE_CSV), *json = written(TABLE_JSON);

@@ -168,7 +168,6 @@ static void differences_are_right(void **state)
     static const double pairs[][7] = {{50, 2.6772, -79.7751, 50, 0, -82.7485, 2.0425},
                                       {50, 2.5, 0, 73, 25, -18, 27.1492},
                                       {2.0776, 0.0795, -1.1350, 0.9033, -0.0636, -0.5514, 0.9082}};
-    (void)state;
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
         assert_true(fabs(difference_of(pairs[i], pairs[i] + 3) - pairs[i][6]) < 0.0001);
 }
@@ -177,7 +176,6 @@ static void differences_are_right(void **state)
 static void categories_differ(void **state)
 {
     static const enum theme_kind kinds[] = {THEME_DARK, THEME_LIGHT};
-    (void)state;
     for (size_t theme = 0; theme < 2; theme++) {
         const enum theme_kind kind = kinds[theme];
         double darkest = 100, lightest = 0, lab[3];
@@ -208,7 +206,6 @@ static void categories_differ(void **state)
 /* The colours of the colour-blind theme are as far apart for each eye. */
 static void categories_differ_for_all_eyes(void **state)
 {
-    (void)state;
     for (size_t i = 0; i <= THEME_CATEGORIES; i++) {
         const uint32_t color = category(THEME_COLOR_BLIND, 256, i);
         assert_true(contrast(color, theme_paper()) >= 3);
@@ -221,7 +218,6 @@ static void categories_differ_for_all_eyes(void **state)
 /* The line of the resident set lies over any of the colours. */
 static void a_line_is_seen_on_every_layer(void **state)
 {
-    (void)state;
     for (int kind = THEME_DARK; kind <= THEME_COLOR_BLIND; kind++) {
         theme_use((enum theme_kind)kind);
         const uint32_t line = xterm_color(theme_style(THEME_LINE).foreground);
@@ -233,7 +229,6 @@ static void a_line_is_seen_on_every_layer(void **state)
 /* A selected box looks like none of the others, and their names can be read. */
 static void boxes_are_warm(void **state)
 {
-    (void)state;
     for (int kind = THEME_DARK; kind <= THEME_COLOR_BLIND; kind++) {
         struct grid *grid = grid_new(1, 1, 256, false);
         theme_use((enum theme_kind)kind);
@@ -255,7 +250,6 @@ static void boxes_are_warm(void **state)
 
 static void sixteen_colours_are_ten_categories(void **state)
 {
-    (void)state;
     for (int kind = THEME_DARK; kind <= THEME_COLOR_BLIND; kind++)
         for (size_t i = 0; i <= THEME_CATEGORIES; i++)
             for (size_t k = 0; k < i; k++)
@@ -265,7 +259,6 @@ static void sixteen_colours_are_ten_categories(void **state)
 
 static void roles_can_be_read(void **state)
 {
-    (void)state;
     for (int kind = THEME_DARK; kind <= THEME_COLOR_BLIND; kind++) {
         theme_use((enum theme_kind)kind);
         for (int role = 0; role < THEME_ROLES; role++) {
@@ -286,7 +279,6 @@ static void roles_can_be_read(void **state)
 
 static void mono_has_no_colour(void **state)
 {
-    (void)state;
     struct grid *grid = grid_new(1, 1, 256, false);
     theme_use(THEME_MONO);
     for (int role = 0; role < THEME_ROLES; role++) {
@@ -305,7 +297,6 @@ static void mono_has_no_colour(void **state)
 static void themes_have_names(void **state)
 {
     enum theme_kind found;
-    (void)state;
     for (int kind = 0; kind < THEME_KINDS; kind++) {
         assert_true(theme_from_name(theme_name((enum theme_kind)kind), &found));
         assert_int_equal(found, kind);

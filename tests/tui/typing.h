@@ -28,7 +28,6 @@ static const char *typed(void)
 /* Leaves the prompt and all filters, before each test. */
 static int leave(void **state)
 {
-    (void)state;
     browser->mode = MODE_VIEW;
     for (int i = 0; i < STEPS_MOST; i++)
         press(KEYCODE_ESCAPE);

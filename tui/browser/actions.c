@@ -20,7 +20,6 @@ static const char *offer_label(const void *context, size_t item)
 
 static const char *color_label(const void *context, size_t item)
 {
-    (void)context;
     return color_by_name((enum session_color_by)(item + 1));
 }
 
@@ -149,7 +148,6 @@ static const char *const purposes[VIEWS] = {
 static const char *view_label(const void *context, size_t item)
 {
     static char text[80]; /* only one thread draws */
-    (void)context;
     snprintf(text, sizeof(text), "%-12s %s", browser_view((enum view_number)item)->title,
              purposes[item]);
     return text;
@@ -168,7 +166,6 @@ static void open_views(struct browser *browser)
 static bool keep_stacking(void *context, const char *word, bool name)
 {
     struct browser *browser = context;
-    (void)name;
     if (browser->stacking_count < STACKINGS_MOST)
         snprintf(browser->stackings[browser->stacking_count++], sizeof(browser->stackings[0]), "%s",
                  word);

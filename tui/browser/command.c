@@ -26,7 +26,6 @@ static bool write_selection(struct session *session, struct selection *selection
                             struct session_error *error)
 {
     const struct session_writing *writing = data;
-    (void)session;
     return selection_write(selection, writing->graph, writing->path, error);
 }
 
@@ -323,13 +322,11 @@ static void run_search(struct browser *browser, const char *argument)
 
 static void run_help(struct browser *browser, const char *argument)
 {
-    (void)argument;
     help_open(browser);
 }
 
 static void run_keys(struct browser *browser, const char *argument)
 {
-    (void)argument;
     if (!help_open_keys(browser))
         browse_say(&browser->browse,
                    "you have bound no keys; mprof-tui --print-config shows the way");
@@ -337,7 +334,6 @@ static void run_keys(struct browser *browser, const char *argument)
 
 static void run_quit(struct browser *browser, const char *argument)
 {
-    (void)argument;
     browser->finished = true;
 }
 

@@ -143,7 +143,6 @@ static void complete_filter(struct browser *browser, struct asking *asking, cons
 
 static void function_words(struct browser *browser, struct asking *asking, const char *before)
 {
-    (void)before;
     session_field_names(browser->browse.session, "function", visit, asking);
     session_field_names(browser->browse.session, "type", visit, asking);
 }
@@ -153,8 +152,6 @@ static void command_words(struct browser *browser, struct asking *asking, const 
     const char *name;
     size_t count;
     const struct command *commands = command_table(&count);
-    (void)browser;
-    (void)before;
     for (size_t i = 0; i < count; i++)
         visit(asking, commands[i].name, false);
     for (int i = 0; (name = browser_view_name(i)); i++)
@@ -164,16 +161,12 @@ static void command_words(struct browser *browser, struct asking *asking, const 
 static void view_words(struct browser *browser, struct asking *asking, const char *before)
 {
     const char *name;
-    (void)browser;
-    (void)before;
     for (int i = 0; (name = browser_view_name(i)); i++)
         visit(asking, name, false);
 }
 
 static void color_words(struct browser *browser, struct asking *asking, const char *before)
 {
-    (void)browser;
-    (void)before;
     for (int i = 1; i <= SESSION_COLOR_KIND; i++)
         visit(asking, color_by_name((enum session_color_by)i), false);
 }
@@ -181,29 +174,23 @@ static void color_words(struct browser *browser, struct asking *asking, const ch
 /* The fields, and the word for the groups of the filter. */
 static void stacking_words(struct browser *browser, struct asking *asking, const char *before)
 {
-    (void)browser;
-    (void)before;
     visit(asking, SESSION_STACKING_GROUPS, false);
     session_stacking_fields(visit, asking);
 }
 
 static void theme_words(struct browser *browser, struct asking *asking, const char *before)
 {
-    (void)browser;
-    (void)before;
     for (int i = 0; i < THEME_KINDS; i++)
         visit(asking, theme_name((enum theme_kind)i), false);
 }
 
 static void moment_words(struct browser *browser, struct asking *asking, const char *before)
 {
-    (void)before;
     session_moment_names(browser->browse.session, visit, asking);
 }
 
 static void process_words(struct browser *browser, struct asking *asking, const char *before)
 {
-    (void)before;
     visit(asking, "all", false);
     session_field_names(browser->browse.session, "process", visit, asking);
 }
@@ -213,7 +200,6 @@ static void graph_words(struct browser *browser, struct asking *asking, const ch
     struct session_graph *graphs = NULL;
     struct session_error error;
     size_t count = 0;
-    (void)before;
     if (!session_graphs(browser->browse.session, &graphs, &count, &error))
         return;
     for (size_t i = 0; i < count; i++)
@@ -227,8 +213,6 @@ static void file_words(struct browser *browser, struct asking *asking, const cha
     char path[4096];
     const char *slash = strrchr(asking->part, '/');
     const int length = slash ? (int)(slash - asking->part) + 1 : 0;
-    (void)browser;
-    (void)before;
     snprintf(path, sizeof(path), "%.*s", length, asking->part);
     DIR *folder = opendir(length > 0 ? path : ".");
     struct dirent *entry;

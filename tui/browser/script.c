@@ -147,7 +147,6 @@ static bool play_resize(struct player *player, char *text)
 
 static bool play_tick(struct player *player, char *nothing)
 {
-    (void)nothing;
     browser_event(player->browser, &(struct event){.kind = EVENT_TICK});
     return true;
 }

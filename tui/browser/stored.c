@@ -77,14 +77,13 @@ static bool run_text(struct session *session, struct selection *selection, void 
                      struct session_error *error)
 {
     struct running *running = data;
-    (void)selection;
     running->result = graph_run_with(session, running->text, &running->options, error);
     return running->result != NULL;
 }
 
+/* What is asked lies on the stack of the thread that asks. */
 static void keep(void *data)
 {
-    (void)data; /* it lies on the stack of the thread that asks */
 }
 
 static void show_progress(struct session_job *job)

@@ -277,13 +277,11 @@ void terminal_resume(struct terminal *terminal)
 
 int terminal_width(const struct terminal *terminal)
 {
-    (void)terminal;
     return COLS;
 }
 
 int terminal_height(const struct terminal *terminal)
 {
-    (void)terminal;
     return LINES;
 }
 
@@ -359,7 +357,6 @@ void terminal_show(struct terminal *terminal, const struct grid *grid)
 
 bool terminal_copy(struct terminal *terminal, const char *text)
 {
-    (void)terminal;
     const bool good = clipboard_write(stdout, text);
     fflush(stdout);
     return good;
@@ -367,7 +364,6 @@ bool terminal_copy(struct terminal *terminal, const char *text)
 
 void terminal_redraw(struct terminal *terminal)
 {
-    (void)terminal;
     clearok(curscr, TRUE);
 }
 
@@ -439,7 +435,6 @@ static void read_report(struct terminal *terminal, struct event *event)
 
 bool terminal_pending(const struct terminal *terminal)
 {
-    (void)terminal;
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     return poll(&input, 1, 0) == 1 && (input.revents & POLLIN);
 }

@@ -195,7 +195,6 @@ static bool run_place(struct session *session, struct selection *selection, void
     struct place_data *place = data;
     const struct session_row_order order = {(enum session_row_field)place->request.field,
                                             place->request.descending != 0};
-    (void)session;
     place->found = selection_place(selection, &order, place->request.id, &place->place, error);
     return place->found || error->message[0] == 0;
 }
@@ -222,8 +221,6 @@ static bool run_strip(struct session *session, struct selection *selection, void
 {
     struct allocation_strip *strip = data;
     const uint32_t stack = (uint32_t)strip->request.stack;
-    (void)selection;
-    (void)error;
     strip->count = session_stack(session, stack, strip->frames, STRIP_FRAMES);
     if (strip->count > STRIP_FRAMES)
         strip->count = STRIP_FRAMES;

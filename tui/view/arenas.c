@@ -61,7 +61,6 @@ static const struct table_column columns[COLUMNS] = {
 /* A filter that does not test arenas selects none of their blocks, so the question tests them. */
 static bool ask(const void *view, const struct browse *browse, struct list_request *request)
 {
-    (void)view;
     return browse_put_allocations(browse, request->text, LIST_TEXT - 80);
 }
 
@@ -138,7 +137,6 @@ static bool run(struct session *session, struct selection *selection, void *cont
     struct arenas_data *data = context;
     const struct session_arena *all;
     size_t count, most = 1;
-    (void)selection;
     if (!session_arenas(session, &all, &count, error))
         return false;
     for (size_t i = 0; i < count; i++)
@@ -194,8 +192,6 @@ static void cell(const void *view, const void *row, size_t column, struct table_
 static char *step(const void *view, const void *row, const char **why)
 {
     char *step;
-    (void)view;
-    (void)why;
     return asprintf(&step, "where arena == %" PRIu64, ((const struct arena_row *)row)->id) < 0
                ? NULL
                : step;
@@ -203,7 +199,6 @@ static char *step(const void *view, const void *row, const char **why)
 
 static void label(const void *view, const void *row, char *out, size_t size)
 {
-    (void)view;
     snprintf(out, size, "this arena: %.100s", ((const struct arena_row *)row)->name);
 }
 
@@ -238,7 +233,6 @@ static void head(const void *view, const struct browse *browse, const struct are
     const struct arenas *arenas = view;
     const struct arenas_data *data = arenas->view.list.data;
     char count[FORMAT_SIZE], made[FORMAT_SIZE];
-    (void)browse;
     if (!data)
         return;
     area_print(area, 1, 0, theme_style(THEME_STRONG), "%s of %s arenas have selected blocks",
@@ -261,8 +255,6 @@ static bool act(void *view, struct browse *browse, const struct view_input *inpu
 
 static size_t offers(void *view, struct browse *browse, struct view_offer *out, size_t capacity)
 {
-    (void)view;
-    (void)browse;
     if (capacity == 0)
         return 0;
     snprintf(out->label, sizeof(out->label), "all arenas");

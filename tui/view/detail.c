@@ -110,7 +110,6 @@ static bool run_facts(struct session *session, struct selection *selection, void
 {
     struct detail_facts *facts = data;
     struct session_allocation *block = &facts->block;
-    (void)selection;
     if (!session_allocation(session, facts->request.id, block, error) ||
         !session_block_facts(session, block, &facts->facts, error))
         return false;
@@ -139,7 +138,6 @@ static bool run_around(struct session *session, struct selection *selection, voi
     struct detail_around *read = data;
     struct session_surroundings *around = &read->around;
     struct session_allocation block;
-    (void)selection;
     if (!session_allocation(session, read->request.id, &block, error) ||
         !session_surroundings(session, &block, around, error) ||
         !read_block(session, around->birth.below, &read->birth[0], error) ||
@@ -159,7 +157,6 @@ static bool run_chain(struct session *session, struct selection *selection, void
 {
     struct detail_chain *read = data;
     struct session_allocation block;
-    (void)selection;
     if (!session_allocation(session, read->request.id, &block, error) ||
         !session_chain(session, &block, &read->chain, error))
         return false;
@@ -797,7 +794,6 @@ static size_t offers(void *view, struct browse *browse, struct view_offer *out, 
 static bool copy(void *view, struct browse *browse, FILE *out)
 {
     const struct detail *detail = view;
-    (void)browse;
     for (size_t i = 0; i < detail->count; i++) {
         const struct detail_line *line = &detail->lines[i];
         fprintf(out, "%-24s%s", line->label, line->name ? line->name : line->value);
@@ -811,7 +807,6 @@ static bool copy(void *view, struct browse *browse, FILE *out)
 static bool table(void *view, struct browse *browse, FILE *out, enum table_format format)
 {
     const struct table_source source = source_of(view);
-    (void)browse;
     table_write(&source, out, format);
     return source.rows > 0;
 }

@@ -129,7 +129,6 @@ static uint32_t function_of(const void *row)
 
 static uint64_t key(const void *view, const void *row)
 {
-    (void)view;
     return function_of(row);
 }
 
@@ -229,14 +228,12 @@ static void edge_cell(const void *view, const void *row, size_t column, struct t
 
 static uint64_t edge_key(const void *view, const void *row)
 {
-    (void)view;
     return ((const struct session_edge *)row)->function;
 }
 
 static bool ask_edges(const void *view, const struct browse *browse, struct list_request *request)
 {
     const struct functions *functions = view;
-    (void)browse;
     request->of[1] = functions->edges ? functions->edges->request.function : 0;
     return functions->edges != NULL;
 }
@@ -299,7 +296,6 @@ static bool run_own(struct session *session, struct selection *selection, void *
                     struct session_error *error)
 {
     size_t count;
-    (void)selection;
     return session_own_functions(session, &((struct own_data *)data)->own, &count, error);
 }
 
@@ -376,7 +372,6 @@ static bool run_at_peak(struct session *session, struct selection *selection, vo
                         struct session_error *error)
 {
     struct at_peak_data *at_peak = data;
-    (void)session;
     return selection_functions_at_peak(selection, &at_peak->bytes, &at_peak->count, error) &&
            selection_functions_resident(selection, &at_peak->resident, &at_peak->count, error);
 }
@@ -521,7 +516,6 @@ static bool copy(void *view, struct browse *browse, FILE *out)
 static bool write_table(void *view, struct browse *browse, FILE *out, enum table_format format)
 {
     const struct table_source source = list_source(&((struct functions *)view)->lists[PANE_LIST]);
-    (void)browse;
     if (source.rows > 0)
         table_write(&source, out, format);
     return source.rows > 0;
@@ -540,7 +534,6 @@ static const char *chosen(const void *view)
 
 static void choose(void *view, struct browse *browse, const char *text)
 {
-    (void)browse;
     ((struct functions *)view)->hide = strcmp(text, "all") != 0;
 }
 

@@ -52,7 +52,6 @@ static const struct table_column columns[COLUMNS] = {
 
 static bool ask(const void *view, const struct browse *browse, struct list_request *request)
 {
-    (void)browse;
     request->of[2] = ((const struct lifetimes *)view)->in_allocations;
     return true;
 }
@@ -63,7 +62,6 @@ static bool run(struct session *session, struct selection *selection, void *cont
     struct lifetimes_data *data = context;
     struct session_lifetimes all = {.count = 0};
     uint64_t so_far = 0;
-    (void)session;
     if (!(data->list.request.of[2] ? selection_lifetimes_in_allocations(selection, &all, error)
                                    : selection_lifetimes(selection, &all, error)))
         return false;

@@ -277,7 +277,6 @@ static bool compare(struct session *session, struct retained_data *data,
 static bool run(struct session *session, struct selection *selection, void *context,
                 struct session_error *error)
 {
-    (void)selection;
     struct retained_data *data = context;
     const uint64_t place = data->list.request.of[3] / 2;
     if (!session_heap_snapshots(session, &data->snapshots, error))
@@ -316,7 +315,6 @@ static int level(const void *row)
 
 static uint64_t rank(const void *view, const void *row)
 {
-    (void)view;
     return ((const struct retained_row *)row)->part;
 }
 
@@ -393,7 +391,6 @@ static char *step(const void *view, const void *row, const char **why)
 
 static void label(const void *view, const void *row, char *out, size_t size)
 {
-    (void)view;
     const struct retained_row *of = row;
     snprintf(out, size, "this one: %.100s", of->row.name ? of->row.name : SESSION_UNKNOWN_TYPE);
 }
@@ -432,7 +429,6 @@ static const struct table_column path_columns[PATH_COLUMNS] = {
 
 static bool ask_path(const void *view, const struct browse *browse, struct list_request *request)
 {
-    (void)browse;
     const struct retained *retained = view;
     const struct retained_data *data = data_of(view);
     const struct retained_row *row = list_selected(&retained->view.list);
@@ -446,7 +442,6 @@ static bool ask_path(const void *view, const struct browse *browse, struct list_
 static bool run_path(struct session *session, struct selection *selection, void *context,
                      struct session_error *error)
 {
-    (void)selection;
     struct path_data *data = context;
     const uint64_t *of = data->list.request.of;
     if (!session_path_to_root(session, (int64_t)of[2], of[1], &data->path, error))
@@ -467,7 +462,6 @@ static void clear_path(void *context)
 
 static void path_cell(const void *view, const void *row, size_t column, struct table_cell *cell)
 {
-    (void)view;
     const struct session_path_step *step = ((const struct path_row *)row)->step;
     char times[FORMAT_SIZE];
     if (column == PATH_MEMBER && step->member)
@@ -535,8 +529,6 @@ static void head(const void *view, const struct browse *browse, const struct are
 
 static void title(const void *view, const void *row, char *out, size_t size)
 {
-    (void)view;
-    (void)row;
     snprintf(out, size, " path to root ");
 }
 

@@ -74,7 +74,6 @@ static const struct table_column columns[COLUMNS] = {
 static bool ask(const void *view, const struct browse *browse, struct list_request *request)
 {
     const struct rss *rss = view;
-    (void)browse;
     request->of[2] = rss->choice;
     request->of[3] = rss->wanted;
     request->of[4] = rss->by;
@@ -108,7 +107,6 @@ static bool run(struct session *session, struct selection *selection, void *cont
     const struct session_residency *moments;
     const uint64_t *of = data->list.request.of;
     size_t count;
-    (void)selection;
     if (!session_residencies(session, &moments, &count, error))
         return false;
     data->count = count;
@@ -188,7 +186,6 @@ static void cell(const void *view, const void *row, size_t column, struct table_
 
 static uint64_t rank(const void *view, const void *row)
 {
-    (void)view;
     return ((const struct class_row *)row)->class;
 }
 
@@ -227,7 +224,6 @@ static char *step(const void *view, const void *row, const char **why)
 static void label(const void *view, const void *row, char *out, size_t size)
 {
     char time[FORMAT_SIZE];
-    (void)row;
     snprintf(out, size, "live at %s", format_instant(time, data_of(view)->moment.ns));
 }
 
@@ -281,7 +277,6 @@ static bool ask_side(const void *view, const struct browse *browse, struct list_
     const struct rss *rss = view;
     const struct class_row *row = list_selected(&rss->view.list);
     const struct rss_data *data = data_of(view);
-    (void)browse;
     request->of[1] = row ? row->class + 1 : 0;
     request->of[2] = data ? data->moment.id : 0;
     request->of[3] = data ? data->list.serial : 0;
@@ -336,7 +331,6 @@ static void group_cell(const void *view, const void *row, size_t column, struct 
 
 static char *group_step(const void *view, const void *row, const char **why)
 {
-    (void)why;
     return list_name_step(field_of(view), group_name(view, row));
 }
 
@@ -386,7 +380,6 @@ static bool make_parts(const void *view, struct list_data *list)
 
 static void part_cell(const void *view, const void *row, size_t column, struct table_cell *cell)
 {
-    (void)view;
     if (column == 2)
         cell->name = ((const struct part_row *)row)->detail;
 }
@@ -402,7 +395,6 @@ static const struct list_kind details = {.columns = part_columns,
 
 static const struct list_kind *choose(void *view, const void *row)
 {
-    (void)view;
     static const struct list_kind *const of[RESIDENCY_CLASSES] = {
         [RESIDENCY_HOLES] = &pins,
         [RESIDENCY_FREE_PAGES] = &last_owners,
@@ -443,7 +435,6 @@ static void head(const void *view, const struct browse *browse, const struct are
 {
     const struct rss_data *data = data_of(view);
     char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE];
-    (void)browse;
     if (!data)
         return;
     const struct session_residency *moment = &data->moment;

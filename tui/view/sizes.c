@@ -48,7 +48,6 @@ static const struct table_column columns[COLUMNS] = {
 
 static bool ask(const void *view, const struct browse *browse, struct list_request *request)
 {
-    (void)browse;
     request->of[2] = ((const struct sizes *)view)->by_class;
     return true;
 }
@@ -69,7 +68,6 @@ static bool run(struct session *session, struct selection *selection, void *cont
     struct sizes_data *data = context;
     struct session_size_sums *rows = NULL;
     size_t count;
-    (void)session;
     if (!selection_sizes(selection, &rows, &count, error))
         return false;
     data->sizes = count;
@@ -117,7 +115,6 @@ static char *step(const void *view, const void *row, const char **why)
                                ? 0
                                : session_size_class_most((enum session_size_class)(class - 1)) + 1;
     char *step;
-    (void)why;
     const int length =
         !((const struct sizes *)view)->by_class ? asprintf(&step, "where size == %" PRIu64, size)
         : class == SESSION_EXTRA

@@ -191,7 +191,6 @@ static bool file_run(struct session *session, struct selection *selection, void 
 {
     struct source_file *file = data;
     struct stat about;
-    (void)selection;
     const int descriptor = find(session, file, &about);
     if (descriptor < 0) {
         snprintf(file->note, sizeof(file->note),
@@ -254,7 +253,6 @@ static bool run(struct session *session, struct selection *selection, void *argu
                 struct session_error *error)
 {
     struct stacks_data *data = argument;
-    (void)selection;
     return session_source_stacks(session, data->request.path, (uint32_t)data->request.line,
                                  &data->test, error);
 }
@@ -333,7 +331,6 @@ static bool run_lines(struct session *session, struct selection *selection, void
                       struct session_error *error)
 {
     struct lines_data *lines = data;
-    (void)session;
     return selection_source(selection, lines->request.path, &lines->lines, &lines->count, error) &&
            find_whole(selection, lines->whole, error);
 }
@@ -365,7 +362,6 @@ static bool run_files(struct session *session, struct selection *selection, void
 {
     struct files_data *data = context;
     struct session_source_file *files = NULL;
-    (void)session;
     const bool good = selection_source_files(selection, &files, &data->list.count, error) &&
                       find_whole(selection, data->whole, error);
     data->list.rows = files;
@@ -376,7 +372,6 @@ static uint64_t file_bytes(const void *view, const void *row, size_t column)
 {
     const struct session_source_file *file = row;
     const enum measure measure = ((const struct source *)view)->measure;
-    (void)column;
     return measure == AT_PEAK ? file->at_peak_bytes
            : measure == LIVE  ? file->live_bytes
                               : file->bytes;
@@ -401,7 +396,6 @@ static void file_cell(const void *view, const void *row, size_t column, struct t
 /* A file is its path, which lives as long as the session. */
 static uint64_t file_key(const void *view, const void *row)
 {
-    (void)view;
     return (uint64_t)(uintptr_t)((const struct session_source_file *)row)->path;
 }
 
@@ -732,7 +726,6 @@ static size_t offers(void *view, struct browse *browse, struct view_offer *out, 
 {
     const struct source *source = view;
     uint32_t line;
-    (void)browse;
     const char *path = selected_path(source, &line);
     return path && source->tested ? offer_source(path, line, source->test, out, capacity) : 0;
 }
@@ -740,7 +733,6 @@ static size_t offers(void *view, struct browse *browse, struct view_offer *out, 
 static bool copy(void *view, struct browse *browse, FILE *out)
 {
     const struct source *source = view;
-    (void)browse;
     if (!source->path)
         return false;
     char text[256];
@@ -754,7 +746,6 @@ static bool table(void *view, struct browse *browse, FILE *out, enum table_forma
 {
     const struct source *source = view;
     const struct table_source rows = source->path ? of_lines(source) : of_files(source);
-    (void)browse;
     table_write(&rows, out, format);
     return rows.rows > 0;
 }

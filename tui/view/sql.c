@@ -123,7 +123,6 @@ static size_t sql_offers(void *view, struct browse *browse, struct view_offer *o
 {
     const struct sql *sql = view;
     size_t count = 0;
-    (void)browse;
     for (size_t i = 0; i < sql->column_count && count < capacity; i++) {
         const char *field = field_of(sql->result->table, i);
         struct view_offer *offer = &out[count];
@@ -389,7 +388,6 @@ static bool run_open(struct session *session, struct selection *selection, void 
                      struct session_error *error)
 {
     struct opened_data *opened = data;
-    (void)selection;
     opened->session = session_open(session_path(session), error);
     return opened->session &&
            session_select_process(opened->session, session_selected_process(session), error);
@@ -404,8 +402,6 @@ static bool run_result(struct session *session, struct selection *selection, voi
                        struct session_error *error)
 {
     struct result_data *result = data;
-    (void)selection;
-    (void)error;
     result->table = session_sql(session, result->request.text, ROWS_MOST, &result->failed);
     return true;
 }
@@ -602,7 +598,6 @@ static void render_examples(const struct area *area)
 static void render(const void *view, const struct browse *browse, const struct area *area)
 {
     const struct sql *sql = view;
-    (void)browse;
     const struct area rows = area_part(area, 0, 2, area->width, area->height - 2);
     const char *text = sql->wanted.request.text;
     area_field(area, 1, 0, area->width - 2, theme_style(*text ? THEME_STRONG : THEME_FAINT),
@@ -629,7 +624,6 @@ static bool copy(void *view, struct browse *browse, FILE *out)
 {
     const struct sql *sql = view;
     const struct table_source source = source_of_all(sql);
-    (void)browse;
     if (sql->table.selected >= source.rows)
         return false;
     table_copy(&source, sql->table.selected, out);
@@ -639,7 +633,6 @@ static bool copy(void *view, struct browse *browse, FILE *out)
 static bool table(void *view, struct browse *browse, FILE *out, enum table_format format)
 {
     const struct table_source source = source_of_all(view);
-    (void)browse;
     table_write(&source, out, format);
     return source.rows > 0;
 }

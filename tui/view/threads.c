@@ -232,7 +232,6 @@ static int level(const void *row)
 
 static uint64_t rank(const void *view, const void *row)
 {
-    (void)view;
     return ((const struct thread_row *)row)->place;
 }
 
@@ -273,8 +272,6 @@ static char *step(const void *view, const void *row, const char **why)
 {
     const struct thread_row *shown = row;
     char *step;
-    (void)view;
-    (void)why;
     const int length = shown->is_process
                            ? asprintf(&step, "where process == %" PRIu64, shown->number)
                            : asprintf(&step, "where thread == %" PRIu32, shown->id);
@@ -322,7 +319,6 @@ static const struct table_column frees_columns[FREES_COLUMNS] = {
 static bool ask_frees(const void *state, const struct browse *browse, struct list_request *request)
 {
     const struct table_view *view = state;
-    (void)browse;
     request->of[1] = ((const struct thread_row *)list_selected(&view->list))->key;
     request->of[2] = view->list.ordered;
     return true;
@@ -392,8 +388,6 @@ static char *frees_step(const void *view, const void *row, const char **why)
 {
     const struct session_cross_thread_free *sums = &((const struct frees_row *)row)->sums;
     char *step;
-    (void)view;
-    (void)why;
     const int length =
         sums->free_thread == SESSION_NO_THREAD
             ? asprintf(&step, "where thread == %" PRIu32 " and freed == false", sums->thread)
@@ -404,8 +398,6 @@ static char *frees_step(const void *view, const void *row, const char **why)
 
 static void frees_label(const void *view, const void *row, char *out, size_t size)
 {
-    (void)view;
-    (void)row;
     snprintf(out, size, "the blocks of this line");
 }
 
@@ -450,8 +442,6 @@ static void title(const void *view, const void *row, char *out, size_t size)
 
 static size_t offers(void *view, struct browse *browse, struct view_offer *out, size_t capacity)
 {
-    (void)view;
-    (void)browse;
     if (capacity == 0)
         return 0;
     snprintf(out->label, sizeof(out->label), "freed by another thread");

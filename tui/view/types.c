@@ -89,7 +89,6 @@ static bool run(struct session *session, struct selection *selection, void *cont
 {
     struct list_data *data = context;
     struct session_type_sums *rows = NULL;
-    (void)session;
     const bool good = selection_types(selection, &rows, &data->count, error);
     data->rows = rows;
     return good;
@@ -172,7 +171,6 @@ static uint64_t number(const void *view, const void *row, size_t column)
 
 static uint64_t key(const void *view, const void *row)
 {
-    (void)view;
     return ((const struct session_type_sums *)row)->type;
 }
 
@@ -213,7 +211,6 @@ static void cell(const void *view, const void *row, size_t column, struct table_
 static char *step(const void *view, const void *row, const char **why)
 {
     const uint32_t type = ((const struct session_type_sums *)row)->type;
-    (void)why;
     return list_name_step("type", type == SESSION_TYPE_UNKNOWN ? NULL : name_of(view, type));
 }
 
@@ -302,7 +299,6 @@ static bool run_members(struct session *session, struct selection *selection, vo
 {
     struct members_data *data = context;
     struct session_member *members = malloc(MEMBERS_MOST * sizeof(*members));
-    (void)selection;
     if (!members) {
         *error = (struct session_error){.message = SESSION_OUT_OF_MEMORY};
         return false;
@@ -320,7 +316,6 @@ static void member_cell(const void *view, const void *row, size_t column, struct
 {
     const struct member_row *shown = row;
     const struct session_member *member = &shown->member;
-    (void)view;
     cell->styled = shown->padding;
     cell->style = theme_style(THEME_WARNING);
     if (column == MEMBER_NAME) {
@@ -362,7 +357,6 @@ static bool run_candidates(struct session *session, struct selection *selection,
 {
     struct list_data *data = context;
     struct session_type_candidates *rows = NULL;
-    (void)session;
     const bool good = selection_candidates(selection, &rows, &data->count, error);
     data->rows = rows;
     return good;
@@ -378,7 +372,6 @@ static uint64_t candidate_key(const void *view, const void *row)
 {
     const struct session_type_candidates *shown = row;
     uint64_t names = 0; /* rows of one function and size differ by their names */
-    (void)view;
     for (const char *at = shown->names; *at; at++)
         names = names * 31 + (unsigned char)*at;
     return (uint64_t)shown->function << 32 ^ shown->size ^ names << 16;
@@ -401,8 +394,6 @@ static char *candidate_step(const void *view, const void *row, const char **why)
 {
     const struct session_type_candidates *shown = row;
     char *step;
-    (void)view;
-    (void)why;
     return asprintf(&step, "where type is null and size == %" PRIu64 " and %s", shown->size,
                     shown->stacks) < 0
                ? NULL
@@ -412,7 +403,6 @@ static char *candidate_step(const void *view, const void *row, const char **why)
 static void candidate_label(const void *view, const void *row, char *out, size_t size)
 {
     const struct session_type_candidates *shown = row;
-    (void)view;
     snprintf(out, size, "unknown type, %" PRIu64 " bytes: %.60s", shown->size, shown->names);
 }
 
@@ -491,7 +481,6 @@ static void side_head(const void *view, const void *row, const struct browse *br
     const struct members_data *members = side->kind == &members_list ? side->data : NULL;
     char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE], d[FORMAT_SIZE];
     const struct cell_style style = theme_style(THEME_FAINT);
-    (void)browse;
     if (!side->data) {
         return;
     } else if (side->kind == &candidates_list) {

@@ -46,7 +46,6 @@ static void test_small(void **state)
 {
     struct client_chunk chunk;
     const uint8_t payload[8] = {1, 2, 3};
-    (void)state;
     assert_true(client_chunk_begin(&chunk, &client, TRACE_THREAD_OUTSIDE, 0));
     assert_int_equal(client.header->chunk_count, 1);
     assert_true(client_chunk_reserve(&chunk, &client, sizeof(payload)));
@@ -88,7 +87,6 @@ static void fill(size_t length)
 
 static void test_filled(void **state)
 {
-    (void)state;
     fill(48);
     fill(5000);
     fill(4080);
@@ -99,7 +97,6 @@ static void test_no_room(void **state)
 {
     struct client_chunk chunk;
     struct rlimit before, limit;
-    (void)state;
     assert_true(client_chunk_begin(&chunk, &client, TRACE_THREAD_OUTSIDE, 0));
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     limit = before;
@@ -119,7 +116,6 @@ static void test_no_room(void **state)
 
 static int set_up(void **state)
 {
-    (void)state;
     client.descriptor = memfd_create("trace", MFD_CLOEXEC);
     if (client.descriptor < 0 || fallocate(client.descriptor, 0, 0, TRACE_FILE_HEADER_SIZE) != 0)
         return 1;
@@ -133,7 +129,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     munmap(client.header, TRACE_FILE_HEADER_SIZE);
     return close(client.descriptor);
 }

@@ -28,7 +28,6 @@ static unsigned yields;
 static bool ask(long number, const uint64_t arguments[6])
 {
     char one = 0;
-    (void)arguments;
     if (number == SYS_getppid && stays && write(inside[1], &one, 1) == 1)
         stays = read(leave[0], &one, 1) != 1;
     if (number == SYS_getppid && forks)
@@ -38,7 +37,6 @@ static bool ask(long number, const uint64_t arguments[6])
 
 static bool count_yields(long number, const uint64_t arguments[6])
 {
-    (void)arguments;
     yields += number == SYS_sched_yield;
     return true;
 }
@@ -74,7 +72,6 @@ static void test_calls_of_other_threads(void **state)
 {
     pthread_t thread;
     char one = 0;
-    (void)state;
     os_set_permission_check(ask);
     assert_int_equal(pthread_create(&thread, NULL, stay_inside, NULL), 0);
     assert_int_equal(read(inside[0], &one, 1), 1);
@@ -99,7 +96,6 @@ static void test_calls_of_other_threads(void **state)
 static void test_fork_in_a_call(void **state)
 {
     pid_t (*const ways[])(void) = {fork, raw_fork};
-    (void)state;
     for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
         os_set_permission_check(ask);
         forks = ways[i];

@@ -23,7 +23,6 @@
 
 static void options_default(void **state)
 {
-    (void)state;
     struct options options;
     char bad[16] = "";
     assert_true(options_parse(NULL, &options, bad, sizeof(bad)));
@@ -40,7 +39,6 @@ static void options_default(void **state)
 
 static void options_of_control(void **state)
 {
-    (void)state;
     struct options options;
     char bad[16] = "";
     assert_true(
@@ -67,7 +65,6 @@ static void options_of_control(void **state)
 
 static void options_all(void **state)
 {
-    (void)state;
     struct options options;
     char bad[16] = "";
     assert_true(options_parse(
@@ -85,7 +82,6 @@ static void options_all(void **state)
 
 static void options_min_free(void **state)
 {
-    (void)state;
     struct options options;
     char bad[16] = "";
     assert_true(options_parse("", &options, bad, sizeof(bad)));
@@ -103,7 +99,6 @@ static void options_min_free(void **state)
 
 static void disk_space_is_named(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t bytes;
         const char *text;
@@ -123,7 +118,6 @@ static void disk_space_is_named(void **state)
 /* The smaller of the two limits counts. A disk without a size has no limit. */
 static void disk_space_is_looked_at(void **state)
 {
-    (void)state;
     struct disk_space all, some;
     int descriptor = open(".", O_RDONLY | O_CLOEXEC);
     assert_true(descriptor >= 0);
@@ -141,7 +135,6 @@ static void disk_space_is_looked_at(void **state)
 
 static void options_refused(void **state)
 {
-    (void)state;
     static const char *const refused[] = {
         "depth=",     "depth",        "depth=4294967296", "depth=-1",
         "depth=1x",   "unwind=best",  "free-stacks=1",    "max-size=",
@@ -165,7 +158,6 @@ static void options_refused(void **state)
 
 static void options_without(void **state)
 {
-    (void)state;
     struct options options;
     char bad[16], text[8 + 4 * (OPTIONS_WITHOUT + 1)] = "without=";
     assert_true(
@@ -189,7 +181,6 @@ static void options_without(void **state)
 /* Descriptors lie above those that the program gets, unless there is no room. */
 static void descriptors(void **state)
 {
-    (void)state;
     struct rlimit before, limit;
     char byte;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
@@ -213,7 +204,6 @@ static void descriptors(void **state)
 
 static void symbol_names(void **state)
 {
-    (void)state;
     /* The mangled names come from c++filt. */
     static const struct {
         const char *wanted, *symbol;
@@ -251,7 +241,6 @@ static void symbol_names(void **state)
 
 static void names(void **state)
 {
-    (void)state;
     static char base[TRACE_NAME_SIZE], name[TRACE_NAME_SIZE], expected[TRACE_NAME_SIZE + 64];
     char folder[PATH_MAX], longest[TRACE_NAME_SIZE];
     assert_non_null(getcwd(folder, sizeof(folder)));
@@ -286,7 +275,6 @@ static void names(void **state)
 
 static void bootstrap(void **state)
 {
-    (void)state;
     unsigned char *last = NULL;
     size_t total = 0;
     for (unsigned i = 0; i < 100; i++) {
@@ -321,7 +309,6 @@ static void the_sum_is_of_the_committed_bytes(void **state)
     static _Alignas(64) uint8_t bytes[TRACE_CHUNK_SIZE_DEFAULT];
     struct trace_chunk_header *header = (struct trace_chunk_header *)bytes;
     struct chunk chunk = {.base = bytes, .cursor = bytes + TRACE_CHUNK_HEADER_SIZE};
-    (void)state;
     memset(chunk.cursor, 7, 100);
     chunk_commit(&chunk, chunk.cursor + 90);
     chunk.cursor += 10;

@@ -73,7 +73,6 @@ static void test_once_an_hour(void **state)
     struct client clients[2];
     double now[2] = {1000, 1000};
     unsigned refused = 0;
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         assert_int_equal(client_open(&clients[i], path), CLIENT_GOOD);
         run_rotate_begin(&rotate[i], &options, now[i]);
@@ -99,7 +98,6 @@ static int begin(void **state)
     static struct trace_file_header header = {.version = TRACE_VERSION,
                                               .chunk_size = TRACE_CHUNK_SIZE_MIN,
                                               .state = TRACE_STATE_RECORDING};
-    (void)state;
     memcpy(header.magic, TRACE_MAGIC, sizeof(header.magic));
     header.pid = (uint32_t)getpid();
     header.header_sum = trace_sum(&header, offsetof(struct trace_file_header, header_sum));
@@ -111,7 +109,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-    (void)state;
     return unlink(path);
 }
 

@@ -15,7 +15,6 @@
 
 static void distance_is_that_of_the_logarithm(void **unused)
 {
-    (void)unused;
     uint64_t random = 1;
     for (int i = 0; i < 10000; i++) {
         random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -44,7 +43,6 @@ static double deviation(uint64_t size, uint64_t mean, int count)
 
 static void takes_as_often_as_it_says(void **unused)
 {
-    (void)unused;
     assert_true(fabs(deviation(1, 64, 1000000)) < 4);
     assert_true(fabs(deviation(0, 64, 1000000)) < 4);
     assert_true(fabs(deviation(16, 512, 1000000)) < 4);
@@ -55,7 +53,6 @@ static void takes_as_often_as_it_says(void **unused)
 
 static void threads_do_not_draw_alike(void **unused)
 {
-    (void)unused;
     struct sample one = {0}, other = {0};
     unsetenv("MPROF_TEST_SEED");
     sample_init(1000);
@@ -66,7 +63,6 @@ static void threads_do_not_draw_alike(void **unused)
 
 static void knows_its_blocks(void **unused)
 {
-    (void)unused;
     sampled_blocks_reset();
     for (uint64_t address = 0x10000; address < 0x10000 + 16 * 100000; address += 32)
         assert_true(sampled_blocks_add(address));
@@ -88,7 +84,6 @@ static void knows_its_blocks(void **unused)
 /* A full table refuses blocks and still knows those that it has, even under full counters. */
 static void is_bounded(void **unused)
 {
-    (void)unused;
     uint64_t taken = 0, refused = 0, wrong = 0;
     const uint64_t end = 16 * (SAMPLED_BLOCKS_SLOTS + 100000);
     sampled_blocks_reset();
@@ -126,7 +121,6 @@ static void *add_and_remove(void *argument)
 
 static void threads_share_it(void **unused)
 {
-    (void)unused;
     pthread_t threads[4];
     sampled_blocks_reset();
     for (uintptr_t i = 0; i < 4; i++)

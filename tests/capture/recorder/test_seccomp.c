@@ -134,7 +134,6 @@ static int ask_kernel(const struct sock_filter *code, uint32_t count)
 
 static void test_the_kernel_agrees(void **state)
 {
-    (void)state;
     struct seccomp_data call = {.nr = NUMBER, .arch = AUDIT_ARCH_X86_64};
     uint32_t data[sizeof(call) / 4];
     int compared = 0;
@@ -163,7 +162,6 @@ static void test_the_kernel_agrees(void **state)
 
 static void test_what_is_kept(void **state)
 {
-    (void)state;
     static const uint64_t none[6] = {0};
     static struct sock_filter forbid[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -225,7 +223,6 @@ static bool mode_of(const char *before, size_t groups, const char *after)
 
 static void test_filters_from_before(void **state)
 {
-    (void)state;
     const char *const none = " \nThreads:\t1\nSeccomp:\t0\nSeccomp_filters:\t0\n";
     const char *const filter = " \nThreads:\t1\nSeccomp:\t2\nSeccomp_filters:\t1\n";
     /* The line may lie anywhere in the part that is read at once, and far into the file. */
@@ -246,7 +243,6 @@ static void test_filter_of_this_process(void **state)
     static struct sock_filter allow[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
     const struct sock_fprog program = {.len = 1, .filter = allow};
     int status;
-    (void)state;
     pid_t process = fork();
     if (process == 0) {
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||

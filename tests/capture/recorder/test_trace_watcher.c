@@ -24,7 +24,6 @@ static char seen[4096];                 /* names, each with its time */
 static void note(void *context, const char *path, uint64_t since)
 {
     const size_t used = strlen(seen);
-    (void)context;
     assert_memory_equal(path, folder, strlen(folder));
     snprintf(seen + used, sizeof(seen) - used, "%s@%u ", path + strlen(folder) + 1,
              (unsigned)since);
@@ -59,7 +58,6 @@ static void test_looked_for(void **state)
 {
     struct trace_watcher watcher;
     struct stat status;
-    (void)state;
     create("1");
     trace_watcher_begin(&watcher, trace, 1000);
     watcher.tried = true;
@@ -82,7 +80,6 @@ static void test_looked_for(void **state)
 static void test_watched(void **state)
 {
     struct trace_watcher watcher;
-    (void)state;
     create("5");
     trace_watcher_begin(&watcher, trace, 50);
     *seen = 0;
@@ -101,7 +98,6 @@ static void test_watched(void **state)
 static void test_of_another_run(void **state)
 {
     struct trace_watcher watcher;
-    (void)state;
     create("7");
     trace_watcher_begin(&watcher, trace, 50);
     watcher.started += 1000;
@@ -111,7 +107,6 @@ static void test_of_another_run(void **state)
 
 static int set_up(void **state)
 {
-    (void)state;
     if (!mkdtemp(around))
         return 1;
     snprintf(trace, sizeof(trace), "%s/t.bin", around);
@@ -122,7 +117,6 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     char command[sizeof(folder) + 16];
-    (void)state;
     snprintf(command, sizeof(command), "rm -r %s", around);
     return system(command);
 }

@@ -45,7 +45,6 @@ static bool refuses(void)
 
 static bool take_module(void *context, const struct stack_module *module)
 {
-    (void)context;
     if (module->id >= MODULES_MAX || refuses())
         return false;
     oracle.modules[module->id].bias = module->load_bias;
@@ -57,7 +56,6 @@ static bool take_module(void *context, const struct stack_module *module)
 
 static bool take_node(void *context, const struct stack_node *node)
 {
-    (void)context;
     if (node->id >= NODES_MAX || refuses())
         return false;
     oracle.nodes[node->id] = *node;
@@ -66,8 +64,6 @@ static bool take_node(void *context, const struct stack_node *node)
 
 static void end_module(void *context, uint32_t module)
 {
-    (void)context;
-    (void)module;
     oracle.ended++;
 }
 

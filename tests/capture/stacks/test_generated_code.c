@@ -93,7 +93,6 @@ static void chain_add_random(struct chain *chain, unsigned *random)
 
 static __attribute__((noipa)) void leaf(const void *const *rest)
 {
-    (void)rest;
     event();
     __asm__ volatile("" ::: "memory");
 }
@@ -187,7 +186,6 @@ static int chains_exact(void)
 
 static void test_chains_exact(void **data)
 {
-    (void)data;
     in_child(chains_exact);
 }
 
@@ -219,7 +217,6 @@ static int threads_exact(void)
 
 static void test_threads_exact(void **data)
 {
-    (void)data;
     in_child(threads_exact);
 }
 
@@ -269,7 +266,6 @@ static int code_written(void)
 
 static void test_code_written(void **data)
 {
-    (void)data;
     in_child(code_written);
 }
 
@@ -316,7 +312,6 @@ static int code_unmapped(void)
 
 static void test_code_unmapped(void **data)
 {
-    (void)data;
     in_child(code_unmapped);
 }
 
@@ -378,14 +373,12 @@ static int code_mapped_again(void)
 
 static void test_code_mapped_again(void **data)
 {
-    (void)data;
     in_child(code_mapped_again);
 }
 
 /* The linker puts this far after the program's other code. Nothing is mapped between them. */
 __attribute__((section(".far_text"), noipa)) static void far_leaf(const void *const *rest)
 {
-    (void)rest;
     event();
     __asm__ volatile("" ::: "memory");
 }
@@ -416,7 +409,6 @@ static int module_with_gaps(void)
 
 static void test_module_with_gaps(void **data)
 {
-    (void)data;
     in_child(module_with_gaps);
 }
 
@@ -504,14 +496,12 @@ static void hostile_run(void)
 
 static void *hostile_thread(void *data)
 {
-    (void)data;
     hostile_run();
     return NULL;
 }
 
 static void hostile_handler(int number)
 {
-    (void)number;
     hostile_run();
 }
 
@@ -546,7 +536,6 @@ static int pointers_hostile(void)
 
 static void test_pointers_hostile(void **data)
 {
-    (void)data;
     in_child(pointers_hostile);
 }
 
@@ -573,7 +562,6 @@ static int looks_few(void)
 
 static void test_looks_few(void **data)
 {
-    (void)data;
     in_child(looks_few);
 }
 

@@ -193,13 +193,11 @@ static int begin_with(unsigned stacks_wanted)
 
 static int begin(void **data)
 {
-    (void)data;
     return begin_with(STACKS);
 }
 
 static int begin_many(void **data)
 {
-    (void)data;
     return begin_with(MANY);
 }
 
@@ -212,7 +210,6 @@ static int begin_many_deep(void **data)
 
 static int end(void **data)
 {
-    (void)data;
     deep = false;
     atomic_store(&hostile_ends, true);
     pthread_join(hostile_thread, NULL);
@@ -247,7 +244,6 @@ static void context_entry(unsigned index)
 
 static void test_contexts(void **data)
 {
-    (void)data;
     for (unsigned i = 0; i < STACKS; i++) {
         getcontext(&contexts[i]);
         contexts[i].uc_stack.ss_sp = stacks[i];
@@ -295,7 +291,6 @@ static void assembly_entry(void)
 
 static void test_assembly(void **data)
 {
-    (void)data;
     counts_begin();
     for (running = 0; running < count; running++)
         start_on(&home_place, stacks[running] + STACK_SIZE, assembly_entry);
@@ -307,7 +302,6 @@ static void test_assembly(void **data)
 /* Each event lies on another stack than the one before. No stack may be walked whole each time. */
 static void test_many(void **data)
 {
-    (void)data;
     for (running = 0; running < count; running++)
         start_on(&home_place, stacks[running] + STACK_SIZE, assembly_entry);
     counts_begin();
@@ -354,7 +348,6 @@ static void run_on_stacks(void)
 
 static void test_inline_assembly(void **data)
 {
-    (void)data;
     counts_begin();
     run_on_stacks();
     assert_known(EVENTS);
@@ -370,7 +363,6 @@ static int begin_with_return_addresses(void **data)
 
 static void test_looks_like_frames(void **data)
 {
-    (void)data;
     counts_begin();
     run_on_stacks();
     assert_int_equal(taken, EVENTS);
@@ -411,7 +403,6 @@ static void in_thread(void *(*run)(void *))
 
 static void test_beginner_gone(void **data)
 {
-    (void)data;
     if (BY_RBP) /* asks for the saved rbp, which leads to the stack that is gone */
         skip();
     counts_begin();
@@ -434,7 +425,6 @@ static void test_beginner_gone(void **data)
 
 static void on_signal(int number)
 {
-    (void)number;
     work(50);
 }
 
@@ -454,7 +444,6 @@ static void test_signal_stack(void **data)
     const stack_t stack = {.ss_sp = stacks[0], .ss_size = STACK_SIZE};
     const stack_t none = {.ss_flags = SS_DISABLE};
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
-    (void)data;
     sigaltstack(&stack, NULL);
     sigaction(SIGUSR1, &action, NULL);
     counts_begin();
@@ -481,7 +470,6 @@ __attribute__((noinline)) static void test_copied_inner(unsigned index)
 
 static void test_copied(void **data)
 {
-    (void)data;
     copies[0] = malloc(8192);
     copies[1] = malloc(8192);
     counts_begin();
@@ -496,7 +484,6 @@ static void test_copied(void **data)
 /* Coroutines whose stacks are copied take turns: all frames differ from those of the last event. */
 static void test_turns(void **data)
 {
-    (void)data;
     counts_begin();
     for (unsigned i = 0; i < EVENTS; i++)
         if (i % 2)
@@ -517,7 +504,6 @@ void split_leaf(void)
 
 static void test_split(void **data)
 {
-    (void)data;
     counts_begin();
     for (unsigned i = 0; i < EVENTS; i++)
         split_descend(60 - i % 4);
@@ -538,7 +524,6 @@ __attribute__((noinline)) static int sink_down(unsigned depth)
 
 static void test_large_first_stack(void **data)
 {
-    (void)data;
     struct rlimit limit;
     getrlimit(RLIMIT_STACK, &limit);
     if (limit.rlim_cur < UINT64_C(300) << 20) {

@@ -67,7 +67,6 @@ bool __wrap_module_image_read(uint64_t start, struct module_image *image)
 
 static void jump_out(int number)
 {
-    (void)number;
     jumps++;
     siglongjmp(place, 1);
 }
@@ -111,7 +110,6 @@ static int sink_refuses(void)
 
 static void test_sink_refuses(void **data)
 {
-    (void)data;
     in_child(sink_refuses);
 }
 
@@ -136,7 +134,6 @@ static int no_memory(void)
 
 static void test_no_memory(void **data)
 {
-    (void)data;
     in_child(no_memory);
 }
 
@@ -144,7 +141,6 @@ static void test_no_memory(void **data)
 
 static uint64_t place_of(uint64_t key, uint64_t value)
 {
-    (void)value;
     return key * UINT64_C(0x9e3779b97f4a7c15);
 }
 
@@ -172,7 +168,6 @@ static int jump_out_of_growth(void)
 
 static void test_jump_out_of_growth(void **data)
 {
-    (void)data;
     in_child(jump_out_of_growth);
 }
 
@@ -214,7 +209,6 @@ static int jump_out_of_stacks(void)
 
 static void test_jump_out_of_stacks(void **data)
 {
-    (void)data;
     in_child(jump_out_of_stacks);
 }
 

@@ -65,7 +65,6 @@ static void expect_known(const struct stack_memory *memory)
 static void first_thread_is_looked_up_once(void **state)
 {
     struct stack_memory memory;
-    (void)state;
     opened = 0;
     for (int i = 0; i < 3; i++) {
         stack_memory_init(&memory);
@@ -137,7 +136,6 @@ static void run(const pthread_attr_t *attributes, void *(*what)(void *))
 /* Runs before any thread has shown the place of the bounds in its control block. */
 static void coroutine_of_a_first_thread_is_looked_up(void **state)
 {
-    (void)state;
     opened = 0;
     run(NULL, in_coroutine);
     assert_int_equal(opened, 1);
@@ -147,7 +145,6 @@ static void threads_are_not_looked_up(void **state)
 {
     static const size_t sizes[] = {65536, 8u << 20, 512u << 20};
     pthread_attr_t attributes;
-    (void)state;
     opened = 0;
     run(NULL, in_thread);
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
@@ -166,7 +163,6 @@ static void stack_of_the_program_is_not_looked_up(void **state)
 {
     pthread_attr_t attributes;
     void *stack = malloc(OWN_STACK + 64);
-    (void)state;
     assert_non_null(stack);
     opened = 0;
     pthread_attr_init(&attributes);
@@ -179,7 +175,6 @@ static void stack_of_the_program_is_not_looked_up(void **state)
 
 static void forked_child_of_a_thread(void **state)
 {
-    (void)state;
     run(NULL, in_forked_child);
 }
 

@@ -46,7 +46,6 @@ static int shapes_agree(void)
 
 static void test_tables_only(void **data)
 {
-    (void)data;
     in_child(&(struct stack_options){.unwind = STACK_UNWIND_EH}, shapes_agree);
 }
 
@@ -59,7 +58,6 @@ static int nothing_taken(void)
 
 static void test_off(void **data)
 {
-    (void)data;
     in_child(&(struct stack_options){.unwind = STACK_UNWIND_OFF}, nothing_taken);
 }
 
@@ -100,7 +98,6 @@ static int pointers_followed(void)
 
 static void test_frame_pointers(void **data)
 {
-    (void)data;
     in_child(&(struct stack_options){.unwind = STACK_UNWIND_FRAME_POINTERS}, pointers_followed);
 }
 
@@ -121,7 +118,6 @@ static int limit_cuts(void)
 
 static void test_depth_limit(void **data)
 {
-    (void)data;
     in_child(&(struct stack_options){.depth_limit = 32}, limit_cuts);
 }
 
@@ -143,7 +139,6 @@ static int modules_same(void)
 
 static void test_modules_by_maps(void **data)
 {
-    (void)data;
     in_child(&(struct stack_options){.unwind = STACK_UNWIND_AUTO}, modules_same);
 }
 
@@ -152,7 +147,6 @@ static void test_modules_by_maps(void **data)
 
 static uint64_t table_place(uint64_t key, uint64_t value)
 {
-    (void)value;
     return key * UINT64_C(0x9e3779b97f4a7c15);
 }
 
@@ -171,7 +165,6 @@ static uint64_t table_value(uint64_t key, uint64_t twin)
 
 static void *table_fill(void *data)
 {
-    (void)data;
     for (uint64_t key = 1; key <= TABLE_KEYS; key++) {
         lockfree_table_insert(&table, key, table_value(key, 0));
         lockfree_table_insert(&table, key, table_value(key, 1));
@@ -181,7 +174,6 @@ static void *table_fill(void *data)
 
 static void test_lockfree_table(void **data)
 {
-    (void)data;
     pthread_t threads[4];
     unsigned found = 0, wrong = 0;
     for (unsigned i = 0; i < 4; i++)
@@ -211,7 +203,6 @@ static void test_lockfree_table(void **data)
 /* Entries at random places, up to the load at which the table grows: none may find all taken. */
 static void test_full_table(void **data)
 {
-    (void)data;
     const uint64_t count = (UINT64_C(1) << 20) / 10 * 7;
     uint64_t key = 1, found = 0;
     for (uint64_t i = 0; i < count; i++, key = key * UINT64_C(6364136223846793005) + 1)

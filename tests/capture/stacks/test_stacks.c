@@ -28,7 +28,6 @@ static struct stack_oracle_counts before;
 
 static int begin(void **data)
 {
-    (void)data;
     before = stack_oracle_counts();
     event_compare_every(1);
     return 0;
@@ -44,7 +43,6 @@ static void assert_compared(unsigned long least)
 
 static void test_shapes(void **data)
 {
-    (void)data;
     unsigned random = 1;
     const unsigned times = (unsigned)in_soak(10000, 1000);
     for (unsigned i = 0; i < times; i++)
@@ -54,7 +52,6 @@ static void test_shapes(void **data)
 
 static void test_twin_callers(void **data)
 {
-    (void)data;
     unsigned random = 7;
     uint32_t left, right;
     for (unsigned i = 0; i < 10000; i++) {
@@ -72,7 +69,6 @@ static void test_twin_callers(void **data)
 /* Inner parts come again, over the same callers and over others. */
 static void test_branches(void **data)
 {
-    (void)data;
     unsigned random = 5;
     uint32_t nodes[2][2] = {{0, 0}, {0, 0}};
     for (unsigned i = 0; i < 10000; i++) {
@@ -95,7 +91,6 @@ static void test_branches(void **data)
  */
 static void test_frame_pointer_alone(void **data)
 {
-    (void)data;
     static const struct {
         unsigned below, caller, lower, both;
     } steps[] = {{1, 0, 0, 0}, {1, 1, 1, 0}, {1, 0, 0, 1}, {0, 0, 1, 1}, {0, 1, 0, 0}};
@@ -109,7 +104,6 @@ static void test_frame_pointer_alone(void **data)
 
 static void test_exceptions(void **data)
 {
-    (void)data;
     unsigned random = 3;
     for (unsigned i = 0; i < 500; i++)
         shapes_exceptions(&random, shapes_random(&random, 12));
@@ -126,7 +120,6 @@ static void *thread_run(void *data)
 
 static void test_threads(void **data)
 {
-    (void)data;
     pthread_t threads[4];
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, thread_run, (void *)(uintptr_t)(i + 1)),
@@ -138,7 +131,6 @@ static void test_threads(void **data)
 
 static void on_signal(int number)
 {
-    (void)number;
     event();
     shapes_twin_left();
     shapes_recurse(3, 2);
@@ -159,14 +151,12 @@ static void signals_take(int flags)
 
 static void test_signals(void **data)
 {
-    (void)data;
     signals_take(0);
     assert_compared(6000);
 }
 
 static void test_alternate_stack(void **data)
 {
-    (void)data;
     size_t size = 1 << 18;
     stack_t stack = {.ss_sp = malloc(size), .ss_size = size}, old;
     assert_int_equal(sigaltstack(&stack, &old), 0);
@@ -193,7 +183,6 @@ static void on_timer(int number)
 /* Interrupts code at any instruction: prologues, epilogues, linkage tables. */
 static void test_interrupted_anywhere(void **data)
 {
-    (void)data;
     struct sigaction action = {.sa_handler = on_timer};
     struct sigevent notify = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
     unsigned random = 13;
@@ -216,8 +205,6 @@ static volatile int stepping;
 static void on_step(int number, siginfo_t *information, void *interrupted)
 {
     greg_t *flags = &((ucontext_t *)interrupted)->uc_mcontext.gregs[REG_EFL];
-    (void)number;
-    (void)information;
     *flags = stepping ? *flags | 0x100 : *flags & ~(greg_t)0x100;
     if (stepping)
         event();
@@ -250,7 +237,6 @@ __attribute__((noinline)) static void jump_in_steps(void)
 /* Takes stacks at every instruction from a call to the second return of its setjmp. */
 static void test_jump_in_steps(void **data)
 {
-    (void)data;
     struct sigaction action = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO};
     unsigned long jumps = stack_oracle_counts().jumps;
     jmp_buf place;
@@ -276,7 +262,6 @@ static void coroutine_yielding(unsigned index)
 
 static void test_coroutines(void **data)
 {
-    (void)data;
     size_t size = 1 << 18;
     unsigned random = 19;
     void *stacks[3];
@@ -312,7 +297,6 @@ static void plugin_take(const char *path, uint32_t *module)
 /* Two plug-ins take each other's place in memory. Their code must not be confused. */
 static void test_plugins(void **data)
 {
-    (void)data;
     unsigned ended = stack_oracle_ended_modules();
     uint32_t module, last = 0;
     for (unsigned i = 0; i < 20; i++) {
@@ -327,7 +311,6 @@ static void test_plugins(void **data)
 /* In the child every node is handed over again, and stacks are still correct. */
 static void test_fork(void **data)
 {
-    (void)data;
     struct stack_figures figures;
     pid_t child = fork();
     if (!child) {
@@ -362,7 +345,6 @@ static void fork_with_other_nodes(unsigned caller)
 
 static void test_fork_of_fork(void **data)
 {
-    (void)data;
     pid_t child = fork();
     if (!child) {
         fork_with_other_nodes(0);
@@ -378,7 +360,6 @@ static void test_fork_of_fork(void **data)
 /* The innermost frames are right, the cut is marked, and memory is bounded. */
 static void test_deep_recursion(void **data)
 {
-    (void)data;
     static uint64_t pcs[8192];
     struct stack_figures figures_before, figures_after;
     unsigned marker;

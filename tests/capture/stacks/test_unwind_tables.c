@@ -145,7 +145,6 @@ static void test_damage(void **data)
 /* Runs one entry of random instructions, in a block that ends with them. */
 static void test_random_programs(void **data)
 {
-    (void)data;
     unsigned found = 0;
     for (unsigned i = 0; i < 200000; i++) {
         /* header (20 bytes), common entry (20), description (20 + program) */

@@ -24,7 +24,6 @@ static uint32_t at(const struct symbols_intervals *map, uint64_t address)
 
 static void intervals_nest(void **state)
 {
-    (void)state;
     struct symbols_intervals map = {0};
     assert_true(symbols_intervals_add(&map, 100, 200, 0));
     assert_true(symbols_intervals_add(&map, 120, 160, 1));
@@ -49,7 +48,6 @@ static void intervals_nest(void **state)
 
 static void equal_intervals_give_the_greater_value(void **state)
 {
-    (void)state;
     struct symbols_intervals map = {0};
     assert_true(symbols_intervals_add(&map, 10, 20, 7));
     assert_true(symbols_intervals_add(&map, 10, 20, 9));
@@ -65,7 +63,6 @@ static void equal_intervals_give_the_greater_value(void **state)
  * address. */
 static void overlaps_are_covered_by_one_of_them(void **state)
 {
-    (void)state;
     enum { INTERVALS = 40, ADDRESSES = 256 };
     unsigned seed = 1988;
     for (int round = 0; round < 200; round++) {
@@ -116,7 +113,6 @@ static void assert_unusable(const char *path, const char *reason)
 
 static void unusable_files_say_why(void **state)
 {
-    (void)state;
     char directory[] = "/tmp/mprof-symbols-XXXXXX", path[64];
     assert_non_null(mkdtemp(directory));
     assert_unusable("/nonexistent/library.so", "No such file");
@@ -140,7 +136,6 @@ static void unusable_files_say_why(void **state)
 
 static void another_build_id_is_not_used(void **state)
 {
-    (void)state;
     static const uint8_t wrong[20] = {0xde, 0xad};
     struct symbols *symbols = with_module("/proc/self/exe", wrong, sizeof(wrong));
     struct symbols_frame frames[SYMBOLS_FRAMES_MAX];
@@ -153,7 +148,6 @@ static void another_build_id_is_not_used(void **state)
 
 static void unknown_modules_are_nameless(void **state)
 {
-    (void)state;
     struct symbols *symbols = with_module("/proc/self/exe", NULL, 0);
     struct symbols_frame frames[SYMBOLS_FRAMES_MAX];
     assert_string_equal(symbols_status(symbols, 1), "dwarf");
@@ -170,7 +164,6 @@ static void unknown_modules_are_nameless(void **state)
 
 static void a_sysroot_stands_before_every_path(void **state)
 {
-    (void)state;
     struct symbols_options options = {.sysroot = "/proc"};
     struct symbols *symbols = symbols_new(&options);
     assert_non_null(symbols);
@@ -182,7 +175,6 @@ static void a_sysroot_stands_before_every_path(void **state)
 /* A library loaded by a relative path lies below the directory in which the program ran. */
 static void relative_paths_need_the_directory(void **state)
 {
-    (void)state;
     struct symbols *symbols = with_module("self/exe", NULL, 0);
     assert_non_null(strstr(symbols_status(symbols, 1), "self/exe is not a file"));
     struct symbols_program program = {.directory = "/proc"};
@@ -217,7 +209,6 @@ static size_t vdso_build_id(const uint8_t **build_id)
 
 static void the_vdso_is_read_from_memory(void **state)
 {
-    (void)state;
     const uint8_t *build_id = NULL;
     size_t length = vdso_build_id(&build_id);
     if (length == 0)
@@ -248,7 +239,6 @@ static const char *generated(struct symbols *symbols, uint64_t pc)
 
 static void perf_maps_name_generated_code(void **state)
 {
-    (void)state;
     char directory[] = "/tmp/mprof-symbols-XXXXXX", below[64], path[96];
     assert_non_null(mkdtemp(directory));
     snprintf(below, sizeof(below), "%s/tmp", directory);
@@ -294,7 +284,6 @@ static void perf_maps_name_generated_code(void **state)
 
 static void names_of_other_languages_are_demangled(void **state)
 {
-    (void)state;
     static const struct {
         const char *linkage, *name;
     } cases[] = {
@@ -324,7 +313,6 @@ static void names_of_other_languages_are_demangled(void **state)
 /* Names stay valid, and equal names are equal pointers. */
 static void names_are_shared(void **state)
 {
-    (void)state;
     struct symbols *symbols = with_module("/nonexistent", NULL, 0);
     struct symbols_frame first[SYMBOLS_FRAMES_MAX], second[SYMBOLS_FRAMES_MAX];
     symbols_lookup(symbols, 1, 0x10, first);

@@ -54,7 +54,6 @@ static void check_writes(struct decode_instruction instruction, uint32_t writes)
 
 static void test_moves(void **state)
 {
-    (void)state;
     struct decode_instruction in = DECODE("\x49\x89\xc4"); /* mov %rax, %r12 */
     assert_int_equal(in.operation, DECODE_MOVE);
     assert_int_equal(in.width, 8);
@@ -86,7 +85,6 @@ static void test_moves(void **state)
 
 static void test_sums_and_stack(void **state)
 {
-    (void)state;
     struct decode_instruction in = DECODE("\x48\x83\xc0\xf0"); /* add $-16, %rax */
     assert_int_equal(in.operation, DECODE_ADD);
     check_register(&in.to, REGISTER_RAX);
@@ -109,7 +107,6 @@ static void test_sums_and_stack(void **state)
 
 static void test_branches(void **state)
 {
-    (void)state;
     struct decode_instruction in = DECODE("\xe8\xfb\xff\xff\xff"); /* call to itself */
     assert_int_equal(in.operation, DECODE_CALL);
     assert_int_equal(in.target, ADDRESS);
@@ -139,7 +136,6 @@ static void test_branches(void **state)
 
 static void test_writes(void **state)
 {
-    (void)state;
     check_writes(DECODE("\xf3\x0f\x1e\xfa"), 0);                 /* endbr64 */
     check_writes(DECODE("\x48\x85\xc0"), 0);                     /* test %rax, %rax */
     check_writes(DECODE("\xf2\x0f\x11\x00"), 0);                 /* movsd %xmm0, (%rax) */
@@ -159,7 +155,6 @@ static void test_writes(void **state)
 
 static void test_no_instructions(void **state)
 {
-    (void)state;
     static const uint8_t bad[] = {0x06, 0x90, 0x90};
     struct decode_instruction in;
     assert_false(types_decode(bad, sizeof(bad), ADDRESS, &in));

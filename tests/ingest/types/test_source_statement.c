@@ -31,7 +31,6 @@ static void expect(uint32_t line, const char *expected)
 
 static void test_statements(void **state)
 {
-    (void)state;
     expect(3, "int *p = malloc(sizeof *p);");
     expect(5, "struct a *a = malloc(sizeof(struct a) + strlen());");
     expect(6, "struct a *a = malloc(sizeof(struct a) + strlen());");
@@ -52,7 +51,6 @@ static void test_columns(void **state)
     char statement[TYPES_STATEMENT_MAX];
     static const char two[] = "a = new A; b = new B; b->c = 1;\n";
     static const char loop[] = "for (i = 0; i < 3; i++) { p[i] = new T; p[i]->n = i; }\n";
-    (void)state;
     expect_column(two, 5, "a = new A;");
     expect_column(two, 16, "b = new B;");
     expect_column(two, 23, "b->c = 1;");
@@ -66,7 +64,6 @@ static void test_columns(void **state)
 static void test_no_such_line(void **state)
 {
     char statement[TYPES_STATEMENT_MAX];
-    (void)state;
     assert_false(types_source_statement_at(source, 0, 0, statement));
     assert_false(types_source_statement_at(source, 12, 0, statement));
     assert_false(types_source_statement_at(source, 4000000000u, 0, statement));
@@ -76,7 +73,6 @@ static void test_no_such_line(void **state)
 static void test_endless_statement(void **state)
 {
     char text[4 * TYPES_STATEMENT_MAX], statement[TYPES_STATEMENT_MAX];
-    (void)state;
     memset(text, 'a', sizeof(text));
     text[sizeof(text) - 1] = '\0';
     assert_false(types_source_statement_at(text, 1, 0, statement));
@@ -85,7 +81,6 @@ static void test_endless_statement(void **state)
 static void test_quotes_without_end(void **state)
 {
     char statement[TYPES_STATEMENT_MAX];
-    (void)state;
     assert_true(types_source_statement_at("a = \"open\nb;", 1, 0, statement));
     assert_true(types_source_statement_at("a = '\\", 1, 0, statement));
     assert_true(types_source_statement_at("a /* open", 1, 0, statement));
@@ -104,7 +99,6 @@ static void test_files(void **state)
     char statement[TYPES_STATEMENT_MAX];
     struct types_sources *sources = types_sources_new(NULL);
     const time_t later = time(NULL) + 1000;
-    (void)state;
     assert_non_null(sources);
     write_file("statement-one.c", "\n\na = new A;\nb = new B;");
     write_file("statement-two.c", "c = new C;\n");

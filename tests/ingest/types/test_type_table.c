@@ -37,7 +37,6 @@ static uint64_t load_bias;
 
 static int find_bias(struct dl_phdr_info *info, size_t size, void *unused)
 {
-    (void)size, (void)unused;
     load_bias = info->dlpi_addr; /* the program comes first */
     return 1;
 }
@@ -139,7 +138,6 @@ static const char *name_by_table(struct replayed *replayed, uint32_t node, uint6
 static void test_other_sizes_ask_further_out(void **state)
 {
     uint64_t frames[2][3] = {{0}};
-    (void)state;
     use_circle(sizeof(struct circle));
     frames[0][0] = in_make, frames[0][1] = in_use;
     use_label(sizeof(struct label));
@@ -169,7 +167,6 @@ static void test_other_sizes_ask_further_out(void **state)
 static void test_rules_are_asked_once_for_a_size(void **state)
 {
     uint64_t frames[STACKS][3] = {{0}};
-    (void)state;
     make_bytes(64);
     for (uint32_t i = 0; i < STACKS; i++)
         frames[i][0] = in_make, frames[i][1] = in_make + 1 + i, frames[i][2] = in_make + 100;
@@ -186,7 +183,6 @@ static void test_rules_are_asked_once_for_a_size(void **state)
 
 static int find_addresses(void **state)
 {
-    (void)state;
     dl_iterate_phdr(find_bias, NULL);
     return 0;
 }

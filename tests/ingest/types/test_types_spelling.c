@@ -73,7 +73,6 @@ static const struct {
 
 static void test_spellings(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(spellings) / sizeof(*spellings); i++) {
         char *spelled = types_spelling(spellings[i].written);
         assert_string_equal(spelled, spellings[i].spelled);
@@ -86,7 +85,6 @@ static void test_spellings(void **state)
 
 static void test_arguments(void **state)
 {
-    (void)state;
     char *first = types_spelling_argument("std::pair<int const, Foo*>", 0);
     char *second = types_spelling_argument("std::pair<int const, Foo*>", 1);
     assert_string_equal(first, "const int");
@@ -100,7 +98,6 @@ static void test_arguments(void **state)
 
 static void test_hostile_nesting(void **state)
 {
-    (void)state;
     char name[4096];
     for (size_t i = 0; i + 2 < sizeof(name); i += 2)
         memcpy(name + i, "a<", 2);

@@ -27,7 +27,6 @@ static uint64_t load_bias;
 
 static int find_bias(struct dl_phdr_info *info, size_t size, void *unused)
 {
-    (void)size, (void)unused;
     load_bias = info->dlpi_addr; /* the program comes first */
     return 1;
 }
@@ -101,7 +100,6 @@ static void test_sites_are_read_once(void **state)
     struct symbols *symbols = symbols_new(&options);
     struct types *types = types_new(symbols);
     struct types_answer answer;
-    (void)state;
     dl_iterate_phdr(find_bias, NULL);
     symbols_module(symbols, 1, "/proc/self/exe", NULL, 0);
     for (int round = 0; round < ROUNDS; round++)
@@ -130,7 +128,6 @@ static void test_nothing_is_returned(void **state)
     struct symbols *symbols = symbols_new(&options);
     struct types *types = types_new(symbols);
     struct types_answer answer;
-    (void)state;
     dl_iterate_phdr(find_bias, NULL);
     symbols_module(symbols, 1, "/proc/self/exe", NULL, 0);
     make_pairs(10 * sizeof(struct pair));
@@ -157,7 +154,6 @@ static void test_functions_are_read_once(void **state)
     struct symbols_options options = {.debug_dir = NULL};
     struct types_frame calls[CALLS];
     const char *names[CALLS];
-    (void)state;
     dl_iterate_phdr(find_bias, NULL);
     make_many(calls);
     struct symbols *symbols = symbols_new(&options);

@@ -72,8 +72,6 @@ static bool run_legend(struct session *session, struct selection *selection, voi
                        struct session_error *error)
 {
     struct legend_data *legend = data;
-    (void)session;
-    (void)error;
     selection_legend(selection, (enum session_color_by)legend->request.by, &legend->legend);
     return true;
 }
@@ -87,8 +85,6 @@ static bool run_peak(struct session *session, struct selection *selection, void 
                      struct session_error *error)
 {
     struct peak_data *peak = data;
-    (void)session;
-    (void)error;
     peak->bytes = selection_peak_bytes(selection);
     peak->ns = selection_peak_ns(selection);
     return true;
@@ -124,8 +120,6 @@ static bool run_sought(struct session *session, struct selection *selection, voi
                        struct session_error *error)
 {
     struct sought_data *sought = data;
-    (void)selection;
-    (void)error;
     sought->id = session_allocation_at(session, sought->request[2], sought->request[1]);
     return true;
 }

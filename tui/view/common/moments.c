@@ -12,7 +12,6 @@ static bool run(struct session *session, struct selection *selection, void *data
                 struct session_error *error)
 {
     struct growth_data *growth = data;
-    (void)session;
     return selection_growth(selection, growth->request.from, growth->request.to,
                             (enum session_growth_by)growth->request.by, &growth->rows,
                             &growth->count, &growth->total, error);

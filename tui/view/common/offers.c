@@ -34,7 +34,6 @@ static bool run_matchers(struct session *session, struct selection *selection, v
                          struct session_error *error)
 {
     struct function_matchers_data *data = context;
-    (void)selection;
     for (int part = 0; part < FUNCTION_PARTS; part++) {
         const uint32_t function = (uint32_t)data->request.functions[part];
         if (function == 0 || session_function_is_alone(session, function))

@@ -316,7 +316,6 @@ bool table_view_copy(void *state, struct browse *browse, FILE *out)
 {
     const struct table_view *view = state;
     const struct table_source source = list_source(&view->list);
-    (void)browse;
     if (!list_selected(&view->list))
         return false;
     table_copy(&source, view->list.table.selected, out);
@@ -329,7 +328,6 @@ bool table_view_write(void *state, struct browse *browse, FILE *out, enum table_
 {
     const struct table_view *view = state;
     const struct table_source source = list_source(&view->list);
-    (void)browse;
     if (view->list.data)
         table_write(&source, out, format);
     return view->list.data != NULL;
@@ -374,7 +372,6 @@ static bool ask(const void *state, const struct browse *browse, struct list_requ
     const struct table_source source = list_source(&view->list);
     const char *why;
     char *step = view->kind->list->step(view, row, &why);
-    (void)browse;
     request->of[1] = source.key(source.context, view->list.table.selected);
     const bool asks = step && snprintf(request->text, LIST_TEXT, "%s", step) < LIST_TEXT;
     free(step);
@@ -394,7 +391,6 @@ static bool run(struct session *session, struct selection *selection, void *cont
         .limit = BREAKDOWN_MOST};
     struct selection_table *table = selection_table(selection, &query, error);
     struct breakdown_row *rows = table ? calloc(table->count + 1, sizeof(*rows)) : NULL;
-    (void)session;
     for (size_t i = 0; rows && i < table->count; i++) {
         const struct session_group_key *key = &table->key[i];
         const uint64_t *values = selection_table_values(table, i);
@@ -413,7 +409,6 @@ static bool run(struct session *session, struct selection *selection, void *cont
 static void write_name(const void *view, const void *row, size_t column, struct table_cell *cell)
 {
     const struct breakdown_row *shown = row;
-    (void)view;
     if (column != COLUMN_NAME)
         return;
     cell->name = shown->name ? shown->name : SESSION_UNKNOWN_TYPE;

@@ -170,14 +170,12 @@ static bool hides(const void *view, const void *row)
 
 static uint64_t key(const void *view, const void *row)
 {
-    (void)view;
     return ((const struct compare_row *)row)->key;
 }
 
 static uint64_t number(const void *view, const void *row, size_t column)
 {
     const struct compare_row *shown = row;
-    (void)view;
     return column == COLUMN_NET ? (uint64_t)compare_net(shown)
                                 : shown->after.count - shown->before.count;
 }
@@ -424,8 +422,6 @@ static void head(const void *view, const struct browse *browse, const struct are
 static void foot(const void *view, const void *row, const struct browse *browse,
                  const struct area *area)
 {
-    (void)view;
-    (void)browse;
     area_field(area, 1, 0, area->width - 2, theme_style(THEME_FAINT),
                ((const struct compare_row *)row)->name);
 }
@@ -452,7 +448,6 @@ static const struct key_binding keys[] = {
 static void loaded(void *view, struct browse *browse)
 {
     struct diff *diff = view;
-    (void)browse;
     diff->largest = 0;
     for (size_t i = 0; i < diff->view.list.count; i++) {
         const int64_t net = compare_net(list_row(&diff->view.list, i));

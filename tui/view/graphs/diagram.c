@@ -38,8 +38,6 @@ static bool run_flow(struct session *session, struct selection *selection, void 
 {
     struct flow_data *flow = data;
     struct session_error problem = {.message = ""};
-    (void)selection;
-    (void)error;
     flow->estimated = session_sampled(session);
     struct graph_result *result = graph_run(session, flow->request.text, &problem);
     if (!result || !take_result(flow, result, &problem))

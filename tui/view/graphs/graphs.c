@@ -191,7 +191,6 @@ static bool run_list(struct session *session, struct selection *selection, void 
 {
     struct graph_list_data *list = data;
     struct session_error problem = {.message = ""};
-    (void)selection;
     if (!session_graphs(session, &list->graphs, &list->count, &problem)) {
         *error = problem;
         return false;
@@ -672,7 +671,6 @@ static bool write_table(void *view, struct browse *browse, FILE *out, enum table
 {
     const struct graphs *graphs = view;
     const struct table_source source = graphs_list_source(graphs);
-    (void)browse;
     if (graphs->list)
         table_write(&source, out, format);
     return graphs->list != NULL;

@@ -121,7 +121,6 @@ static const struct table_column columns[COLUMNS] = {
 
 static bool ask(const void *view, const struct browse *browse, struct list_request *request)
 {
-    (void)browse;
     request->of[2] = ((const struct leaks *)view)->writes;
     return true;
 }
@@ -280,7 +279,6 @@ static void clear(void *context)
 
 static uint64_t rank(const void *view, const void *row)
 {
-    (void)view;
     const struct session_leak *leak = &((const struct leak_row *)row)->leak;
     return leak->kind > SESSION_LEAK_START_UP ? 2 * SESSION_LEAK_REACHES + leak->kind
                                               : 2 * leak->reach + leak->kind;
@@ -446,8 +444,6 @@ static char *step(const void *view, const void *row, const char **why)
 
 static void label(const void *view, const void *row, char *out, size_t size)
 {
-    (void)view;
-    (void)row;
     snprintf(out, size, "the blocks of this group");
 }
 
@@ -484,7 +480,6 @@ static const struct session_leak_stack *shown_stack(const struct leaks *leaks)
 static bool ask_stack(const void *view, const struct browse *browse, struct list_request *request)
 {
     const struct leaks *leaks = view;
-    (void)browse;
     request->of[1] = (uint64_t)shown_stack(leaks)->stack << 32 | leaks->nth;
     return true;
 }
@@ -494,8 +489,6 @@ static bool run_stack(struct session *session, struct selection *selection, void
 {
     struct stack_data *data = context;
     struct session_frame frames[LEAK_FRAMES];
-    (void)selection;
-    (void)error;
     data->stack = (uint32_t)(data->list.request.of[1] >> 32);
     const size_t count = session_stack(session, data->stack, frames, LEAK_FRAMES);
     data->list.count = count < LEAK_FRAMES ? count : LEAK_FRAMES;
@@ -532,8 +525,6 @@ static char *stack_step(const void *view, const void *row, const char **why)
 {
     const struct stack_data *stack = ((const struct leaks *)view)->view.side.data;
     char *step;
-    (void)row;
-    (void)why;
     if (stack->stack == 0)
         return strdup("where freed == false and stack is null");
     return asprintf(&step, "where freed == false and stack == %" PRIu32, stack->stack) < 0 ? NULL
@@ -542,8 +533,6 @@ static char *stack_step(const void *view, const void *row, const char **why)
 
 static void stack_label(const void *view, const void *row, char *out, size_t size)
 {
-    (void)view;
-    (void)row;
     snprintf(out, size, "the blocks of this stack");
 }
 
@@ -678,7 +667,6 @@ static bool run_pattern(struct session *session, struct selection *selection, vo
                             .rows = data->request.of->list.rows,
                             .group = (size_t)data->request.group,
                             .count = (size_t)session_function_count(session) + 1};
-    (void)selection;
     search.takes = calloc(search.count, 1);
     if (!search.takes) {
         snprintf(error->message, sizeof(error->message), SESSION_OUT_OF_MEMORY);
@@ -1003,7 +991,6 @@ static void side_head(const void *view, const void *row, const struct browse *br
 {
     const struct session_leak *leak = &((const struct leak_row *)row)->leak;
     char type[512], size[SIZE_TEXT], count[FORMAT_SIZE], first[FORMAT_SIZE], last[FORMAT_SIZE];
-    (void)view;
     type_text(type, sizeof(type), browse->session, leak);
     size_text(size, leak);
     const char last_letter = size[strlen(size) - 1];

@@ -210,7 +210,6 @@ static bool run_block(struct session *session, struct selection *selection, void
                       struct session_error *error)
 {
     struct block_data *block = data;
-    (void)selection;
     block->found = session_allocation(session, block->request.id, &block->allocation, error);
     return block->found;
 }
@@ -340,7 +339,6 @@ static bool write_regions(const struct memory_map *map, FILE *out, enum table_fo
 static bool memory_table(void *view, struct browse *browse, FILE *out, enum table_format format)
 {
     const struct memory_grid *grid = view;
-    (void)browse;
     if (grid->pane != MEMORY_HOLES)
         return write_regions(&grid->map, out, format);
     if (!grid->holes)

@@ -90,7 +90,6 @@ static bool run_regions(struct session *session, struct selection *selection, vo
                         struct session_error *error)
 {
     struct regions_data *regions = data;
-    (void)selection;
     return session_regions(session, regions->request.ns, &regions->regions, &regions->count, error);
 }
 
@@ -124,7 +123,6 @@ static bool run_cells(struct session *session, struct selection *selection, void
                       struct session_error *error)
 {
     struct cells_data *cells = data;
-    (void)session;
     cells->cells = calloc(cells->request.rows * cells->request.columns, sizeof(*cells->cells));
     if (!cells->cells) {
         *error = (struct session_error){.message = SESSION_OUT_OF_MEMORY};
@@ -187,7 +185,6 @@ static bool run_use(struct session *session, struct selection *selection, void *
                     struct session_error *error)
 {
     struct use_data *use = data;
-    (void)session;
     return selection_use(selection, use->request.ns, use->request.start, use->request.end,
                          SESSION_HOLE_LEAST, &use->use, error);
 }
@@ -221,7 +218,6 @@ static bool run_pages(struct session *session, struct selection *selection, void
     const struct session_residency *moments;
     const uint64_t ns = pages->request.ns;
     size_t count;
-    (void)selection;
     if (!session_residencies(session, &moments, &count, error))
         return false;
     if (count == 0)
@@ -266,7 +262,6 @@ static bool run_details(struct session *session, struct selection *selection, vo
                         struct session_error *error)
 {
     struct details_data *details = data;
-    (void)selection;
     return details_load(&details->details, session, details->request.ns, details->request.address,
                         details->request.id, error);
 }
@@ -335,7 +330,6 @@ static bool run_gaps(struct session *session, struct selection *selection, void 
                      struct session_error *error)
 {
     struct gaps_data *gaps = data;
-    (void)selection;
     if (!session_holes(session, gaps->request.ns, 0, UINT64_MAX, SESSION_HOLE_LEAST, false,
                        &gaps->holes, &gaps->count, error))
         return false;
@@ -689,7 +683,6 @@ static bool run_moment(struct session *session, struct selection *selection, voi
                        struct session_error *error)
 {
     struct moment_data *moment = data;
-    (void)session;
     return selection_use_over_time(selection, moment->request.ns, 0, UINT64_MAX, SESSION_HOLE_LEAST,
                                    &moment->use, error);
 }
@@ -715,7 +708,6 @@ static bool run_now(struct session *session, struct selection *selection, void *
                     struct session_error *error)
 {
     struct moment_data *moment = data;
-    (void)session;
     return selection_use(selection, moment->request.ns, 0, UINT64_MAX, SESSION_HOLE_LEAST,
                          &moment->use, error);
 }

@@ -102,7 +102,6 @@ static bool run_use(struct session *session, struct selection *selection, void *
                     struct session_error *error)
 {
     struct use_data *use = data;
-    (void)session;
     return selection_use(selection, use->request.ns, 0, UINT64_MAX, SESSION_HOLE_LEAST, &use->use,
                          error);
 }
@@ -131,7 +130,6 @@ static bool run_ranked(struct session *session, struct selection *selection, voi
                        struct session_error *error)
 {
     struct ranked_data *data = argument;
-    (void)selection;
     if (!ranked_find(session, (size_t)data->request.kind, data->request.filter, data->findings,
                      &data->count, error))
         data->count = 0;
@@ -218,7 +216,6 @@ static bool run_once(struct session *session, struct selection *selection, void 
 {
     struct once_data *data = argument;
     struct session_leaks leaks;
-    (void)session;
     if (!selection_leaks(selection, NULL, &leaks, error))
         return false;
     data->start_up = leaks.of_kind[SESSION_LEAK_START_UP];

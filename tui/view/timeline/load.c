@@ -38,7 +38,6 @@ static bool run_stack(struct session *session, struct selection *selection, void
 {
     struct stack_data *stack = data;
     struct session_stacking stacking;
-    (void)session;
     if (!timeline_stacking(selection, &stack->request.stack, &stacking, error))
         return false;
     stack->by = stacking.selection == selection ? stacking.by : OTHER_KIND;
@@ -253,7 +252,6 @@ static bool run_busy(struct session *session, struct selection *selection, void 
 {
     struct busy_data *busy = data;
     static _Thread_local struct session_slot slots[BUSY_PARTS];
-    (void)session;
     if (!selection_timeline(selection, busy->request.from, busy->request.to, BUSY_PARTS,
                             SESSION_COLOR_NONE, slots, error))
         return false;
@@ -352,7 +350,6 @@ static bool run_slots(struct session *session, struct selection *selection, void
 {
     struct slots_data *slots = data;
     struct session_stacking by;
-    (void)session;
     if (!timeline_stacking(selection, &slots->request.stack, &by, error))
         return false;
     for (size_t i = 0; i < slots->request.run_count; i++) {
@@ -451,7 +448,6 @@ static bool run_colors(struct session *session, struct selection *selection, voi
 {
     struct colors_data *colors = data;
     struct session_stacking by;
-    (void)session;
     if (!timeline_stacking(selection, &colors->request.slots.stack, &by, error))
         return false;
     return colors->request.mode == TIMELINE_NET ? run_net(&by, colors, error)
@@ -491,7 +487,6 @@ static bool run_rss(struct session *session, struct selection *selection, void *
     struct rss_data *rss = data;
     const struct session_residency *moments;
     size_t count;
-    (void)selection;
     if (!session_residencies(session, &moments, &count, error))
         return false;
     if (count == 0) {
@@ -579,8 +574,6 @@ static bool run_shares(struct session *session, struct selection *selection, voi
                        struct session_error *error)
 {
     struct shares_data *shares = data;
-    (void)session;
-    (void)error;
     shares->count = selection_top_functions(selection, shares->request.from, shares->request.to,
                                             shares->shares, TIMELINE_SHARES_MOST);
     return true;
@@ -600,7 +593,6 @@ static bool run_at(struct session *session, struct selection *selection, void *d
 {
     struct at_data *at = data;
     struct session_stacking by;
-    (void)session;
     return timeline_stacking(selection, &at->request.stack, &by, error) &&
            selection_timeline(by.selection, at->request.ns, at->request.ns + 1, 1, by.by, &at->slot,
                               error);
@@ -634,7 +626,6 @@ static bool run_events(struct session *session, struct selection *selection, voi
                        struct session_error *error)
 {
     struct events_data *events = data;
-    (void)session;
     return selection_events_between(selection, events->request.from, events->request.to, take_event,
                                     events, error) ||
            events->count == TIMELINE_EVENTS_MOST;

@@ -42,7 +42,6 @@ struct range_data {
 
 static bool ask_range(const void *view, const struct browse *browse, struct list_request *request)
 {
-    (void)view;
     request->of[1] = browse->range_from_ns;
     request->of[2] = browse->range_to_ns;
     return browse->has_range;
@@ -57,7 +56,6 @@ static bool run_range(struct session *session, struct selection *selection, void
         request->kind->columns == range_columns ? SESSION_GROWTH_TYPE : SESSION_GROWTH_USER;
     struct session_growth *all;
     size_t count;
-    (void)session;
     if (!selection_growth(selection, request->of[1], request->of[2], by, &all, &count, &data->total,
                           error))
         return false;
@@ -73,8 +71,6 @@ static bool run_range(struct session *session, struct selection *selection, void
 
 static uint64_t net_of(const void *view, const void *row, size_t column)
 {
-    (void)view;
-    (void)column;
     return (uint64_t)session_growth_net(&((const struct range_row *)row)->grown);
 }
 

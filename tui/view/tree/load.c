@@ -210,7 +210,6 @@ static bool run_task(struct session *session, struct selection *selection, void 
                      struct session_error *error)
 {
     struct task_data *data = context;
-    (void)selection;
     data->node = data->request.node;
     data->good = do_task(session, data, error);
     return data->good;
@@ -325,8 +324,6 @@ static bool run_test(struct session *session, struct selection *selection, void 
 {
     struct task_data *data = context;
     struct session_error none;
-    (void)selection;
-    (void)error;
     /* Nobody has asked for them yet: a node without its children or a test is not a failure. */
     session_tree_expand(data->request.tree, data->request.node, &none);
     if (!session_tree_test(data->request.tree, data->request.node, data->test, sizeof(data->test),
@@ -359,8 +356,6 @@ void tree_list(struct tree_view *view, struct browse *browse)
 static bool run_short(struct session *session, struct selection *selection, void *context,
                       struct session_error *error)
 {
-    (void)session;
-    (void)selection;
     return session_tree_find_short(((struct task_data *)context)->request.tree, error);
 }
 
