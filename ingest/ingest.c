@@ -19,7 +19,7 @@
 #include "ingest/symbols/file.h"
 #include "ingest/write/redact.h"
 #include "ingest/write/session_tables.h"
-#include "schemas/trace_unrecorded.h"
+#include "schemas/trace_layout.h"
 
 /* ---- symbol cache -------------------------------------------------------------------------- */
 

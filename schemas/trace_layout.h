@@ -89,6 +89,24 @@ enum trace_unrecorded {
     TRACE_UNRECORDED_ESCAPED = 9,
 };
 
+/* Returns why a program runs without the recorder (schemas/trace-format.md, "Unrecorded programs"):
+ * words that follow "PROGRAM: ". */
+static inline const char *trace_unrecorded_text(uint32_t reason)
+{
+    static const char *const texts[] = {
+        [TRACE_UNRECORDED_NOT] = "recorded",
+        [TRACE_UNRECORDED_STATIC] = "statically linked",
+        [TRACE_UNRECORDED_FOREIGN] = "not a 64-bit x86 program",
+        [TRACE_UNRECORDED_OTHER_LIBC] = "its C library is not glibc",
+        [TRACE_UNRECORDED_SANITIZED] = "built with a sanitizer",
+        [TRACE_UNRECORDED_CONFINED] = "a seccomp filter forbids what recording needs",
+        [TRACE_UNRECORDED_UNREACHABLE] = "it cannot read the recorder's library",
+        [TRACE_UNRECORDED_RIGHTS] = "it runs with more rights than its caller",
+        [TRACE_UNRECORDED_OWN_ALLOCATOR] = "it has its own allocator",
+        [TRACE_UNRECORDED_ESCAPED] = "it was executed without the recorder's variables",
+    };
+    return reason < sizeof(texts) / sizeof(*texts) ? texts[reason] : "for an unknown reason";
+}
 /* How the process ended, as mprof-run saw it. */
 enum trace_outcome {
     TRACE_OUTCOME_NOT_KNOWN = 0, /* it may still run */

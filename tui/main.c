@@ -26,7 +26,6 @@
 #include "tui/browser/browser.h"
 #include "tui/browser/help.h"
 #include "tui/browser/script.h"
-#include "tui/browser/stored.h"
 #include "tui/browser/user_files.h"
 #include "tui/screen/cells.h"
 #include "tui/screen/line_editor.h"

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "capture/os/arch_x86_64.h"
-#include "capture/os/loaded_symbol.h"
+#include "capture/os/elf_symbols.h"
 #include "capture/os/os.h"
 
 /* The first thread's stack pointer as the kernel left it: number of arguments, arguments, NULL,

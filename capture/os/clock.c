@@ -9,7 +9,7 @@
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 
-#include "capture/os/loaded_symbol.h"
+#include "capture/os/elf_symbols.h"
 #include "capture/os/os.h"
 
 #define PAIR_ATTEMPTS 4

@@ -101,7 +101,7 @@ char *os_decimal(char *end, uint64_t number);
 /* Does that in an array that lasts to the end of the block. */
 #define OS_DECIMAL(number) os_decimal((char[24]){0} + 23, number)
 
-/* The mappings of the recorder's own memory, for own_memory.h. Makes no system call. */
+/* The mappings of the recorder's own memory, for mlockall(). Makes no system call. */
 
 /* Notes a mapping. If there are more than 4096 at once, the others are treated as the program's. */
 void own_ranges_add(void *memory, size_t size);

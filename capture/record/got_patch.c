@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 
 #include "capture/os/arch_x86_64.h"
-#include "capture/os/loaded_symbol.h"
+#include "capture/os/elf_symbols.h"
 #include "capture/os/os.h"
 #include "capture/os/process_maps.h"
 

@@ -27,7 +27,7 @@
 #include "capture/record/real.h"
 #include "capture/record/rotate.h"
 #include "capture/record/state.h"
-#include "capture/record/thread_life.h"
+#include "capture/record/thread.h"
 #include "capture/record/thread_pool.h"
 #include "capture/record/thread_room.h"
 #include "capture/record/triggers.h"

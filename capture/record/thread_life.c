@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/record/thread_life.h"
+/* A thread's first event and its end (thread.h). */
+#include "capture/record/thread.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -28,7 +28,6 @@
 #include "schemas/code/linked_allocator.h"
 #include "schemas/printable.h"
 #include "schemas/trace_layout.h"
-#include "schemas/trace_unrecorded.h"
 
 /*
  * --open --live: runs mprof-ingest and mprof-tui beside the program.

@@ -75,7 +75,7 @@ struct stack_branches {
     uint32_t kept;                                                  /* in full sets */
 };
 
-/* With a runtime, a branch is one of a merged stack (runtime_stack.h), which also depends on the
+/* With a runtime, a branch is one of a merged stack (runtimes.h), which also depends on the
  * frames of the runtime. This holds the hash of these for each branch. */
 struct stack_branch_lists {
     uint64_t of[1u << STACK_BRANCH_SETS_LOG2][STACK_BRANCH_WAYS];

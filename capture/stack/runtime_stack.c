@@ -11,7 +11,6 @@
  * merge and the native frames are the kept ones or a branch on them (branch.h). For that, each kept
  * frame has the node that it has in the merged stack. This node tells all that lies outside of it.
  */
-#include "capture/stack/runtime_stack.h"
 
 #include <string.h>
 

@@ -19,7 +19,6 @@
 #include "capture/stack/frame_reach.h"
 #include "capture/stack/modules.h"
 #include "capture/stack/other_stacks.h"
-#include "capture/stack/runtime_stack.h"
 #include "capture/stack/runtimes.h"
 #include "capture/stack/shadow_stack.h"
 #include "capture/stack/thread_state.h"

@@ -61,7 +61,7 @@ struct stack_thread {
     struct stack_frame *changed;     /* room for limit + 1 frames, innermost first */
     struct stack_pair *pairs;        /* three for each frame, and one for the end */
     struct stack_branches *branches; /* see branch.h */
-    struct runtime_stack *runtime;   /* see runtime_stack.h */
+    struct runtime_stack *runtime;   /* see runtimes.h */
     struct stack_thread *other;      /* of the thread's other stacks; NULL: this is it */
     struct stack_chain **chains;     /* see other_stacks.h */
     struct copied_stacks *copied;    /* see other_stacks.h */

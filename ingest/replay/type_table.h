@@ -10,7 +10,6 @@
 
 #include "ingest/base/array.h"
 #include "ingest/replay/stacks.h"
-#include "ingest/types/program_types.h"
 #include "ingest/types/types.h"
 
 /*

@@ -9,7 +9,6 @@
 #pragma once
 
 #include "ingest/symbols/file.h"
-#include "ingest/symbols/strings.h"
 
 struct symbols_dwarf;
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/symbols/strings.h"
+/* The names of one symbolizer. Each distinct string is kept once and lives until
+ * symbols_strings_free(), so equal names are equal pointers. */
+#include "ingest/symbols/file.h"
 
 #include <stdbool.h>
 #include <stdint.h>

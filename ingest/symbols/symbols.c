@@ -19,7 +19,6 @@
 #include "ingest/symbols/dwarf.h"
 #include "ingest/symbols/file.h"
 #include "ingest/symbols/intervals.h"
-#include "ingest/symbols/strings.h"
 #include "ingest/symbols/table.h"
 #include "schemas/array.h"
 

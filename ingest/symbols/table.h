@@ -10,7 +10,6 @@
 #include <stddef.h>
 
 #include "ingest/symbols/file.h"
-#include "ingest/symbols/strings.h"
 
 struct symbols_table;
 

@@ -2,6 +2,7 @@
 /* Chooses the type of a block from the evidence about where its result went (types/flow/flow.h). */
 #pragma once
 
+#include "ingest/types/dwarf/site.h"
 #include "ingest/types/flow/flow.h"
 #include "ingest/types/sites.h"
 #include "ingest/types/source/source.h"
@@ -12,3 +13,24 @@
  * second case it also sets whether the question is headed from now on. */
 void types_decide(const struct types_site *site, const struct types_flow *flow,
                   struct types_question *question, struct types_choice *choice);
+
+/* ---- languages ----------------------------------------------------------------------------- */
+
+/* Types that the debug information of languages other than C and C++ names for a block, but that
+ * are not the block's. */
+
+/* Returns true if the function of the site is Ada's, so that names of types are as GNAT writes
+ * them. */
+bool types_language_is_ada(const struct types_site *site);
+
+/*
+ * Returns true if the block of `size` bytes is not known to be of the type that the code of the
+ * site names. `opaque` says that a library without debug information made it.
+ * - Free Pascal's library has no unwind tables, so that the site may be another function's.
+ * - GNAT writes bounds and tags as records before a block's data.
+ * - In Objective-C and D one function of the runtime makes objects of all classes, and the pointer
+ *   may be to a base class.
+ * - All sequences of Nim begin with one header.
+ */
+bool types_language_denies(const struct types_site *site, const struct types_type *type,
+                           const char *name, uint64_t size, bool opaque);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/types/program_types.h"
+/* Types that the program names itself (types.h). */
+#include "ingest/types/types.h"
 
 #include <stdlib.h>
 #include <string.h>

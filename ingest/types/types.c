@@ -11,12 +11,11 @@
 #include "ingest/types/choose.h"
 #include "ingest/types/flow/calls.h"
 #include "ingest/types/flow/flow_state.h"
-#include "ingest/types/languages.h"
 #include "ingest/types/outer_frames.h"
 #include "ingest/types/owner.h"
 #include "ingest/types/rust.h"
 #include "ingest/types/sites.h"
-#include "ingest/types/source/expression.h"
+#include "ingest/types/source/source.h"
 #include "ingest/types/source/source_statement.h"
 #include "schemas/trace_layout.h"
 

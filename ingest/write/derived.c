@@ -11,7 +11,6 @@
 #include "ingest/replay/row_batch.h"
 #include "ingest/write/functions.h"
 #include "ingest/write/packed.h"
-#include "ingest/write/references.h"
 #include "ingest/write/row_sample.h"
 #include "ingest/write/rows.h"
 #include "ingest/write/session_tables.h"

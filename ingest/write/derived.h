@@ -29,3 +29,7 @@ bool writer_derived_meta(struct writer_database *database, const struct totals *
  */
 bool writer_rebuild(const char *path, const volatile sig_atomic_t *interrupted,
                     struct ingest_status *status);
+
+/* Fills the tables for all snapshots of the session, whose other tables are complete. False with
+ * the database's status set. */
+bool writer_references_put(struct writer_database *database);

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "schemas/column_codec.h"
-#include "schemas/user_limits.h"
 #include "schemas/user_tables.h"
 
 enum { BUSY_MS = 3000, LOOKS = 1000 };

@@ -2,7 +2,7 @@
 /*
  * Carries what the user stored in a session (the tables `named_graph` and `setting`) over to the
  * session that replaces it. The old file may be damaged or come from anywhere: what can be read
- * within bounds (schemas/user_limits.h) is copied, and nothing in it runs.
+ * within bounds (schemas/user_tables.h) is copied, and nothing in it runs.
  */
 #pragma once
 

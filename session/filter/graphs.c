@@ -14,7 +14,7 @@
 
 #include "schemas/array.h"
 #include "schemas/printable.h"
-#include "schemas/user_limits.h"
+#include "schemas/user_tables.h"
 #include "session/store/error.h"
 #include "session/store/session_state.h"
 #include "shipped_texts.h"

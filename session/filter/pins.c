@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "schemas/array.h"
-#include "schemas/code/clearing_name.h"
+#include "schemas/code/function_name.h"
 #include "schemas/code/user_code.h"
 #include "session/filter/references.h"
 #include "session/residency.h"

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "schemas/code/user_code.h"
-#include "schemas/user_limits.h"
+#include "schemas/user_tables.h"
 #include "session/filter/graphs.h"
 #include "session/graphs.h"
 #include "session/store/error.h"

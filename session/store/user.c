@@ -9,7 +9,6 @@
 #include "schemas/array.h"
 #include "schemas/code/user_code.h"
 #include "schemas/column_codec.h"
-#include "schemas/user_limits.h"
 #include "schemas/user_tables.h"
 #include "session/store/error.h"
 #include "session/store/session_state.h"

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
-#include "ingest/write/references.h"
+#include "ingest/write/derived.h"
 #include "schemas/trace_references.h"
 #include "session_sql.h"
 

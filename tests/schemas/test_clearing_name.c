@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "schemas/code/clearing_name.h"
+#include "schemas/code/function_name.h"
 
 static void names_with_the_word_clear(void **state)
 {

@@ -3,8 +3,9 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
-#include "tui/browser/complete.h"
+#include "tui/screen/cells.h"
 #include "tui/screen/input.h"
 #include "tui/screen/line_editor.h"
 #include "tui/screen/menu.h"
@@ -26,6 +27,24 @@ enum browser_mode {
 
 #define STEPS_MOST 64
 
+struct browser;
+
+#define COMPLETIONS_MOST 256
+
+struct completion {
+    char *words[COMPLETIONS_MOST]; /* as they are put in, in order, each once */
+    size_t count;
+    bool more;   /* words that are not among them */
+    int at;      /* the one that was put in; -1: none yet */
+    int written; /* code points before the cursor that the next one replaces */
+};
+
+/* Completes the word at the cursor of the prompt that is open. */
+void complete(struct browser *browser);
+/* Forgets the words, after any other key. */
+void completion_clear(struct completion *completion);
+/* Draws the words in one row. */
+void completion_render(const struct completion *completion, const struct area *row);
 /* A step of the trail: the view that was left, or this for a change of the filter. */
 #define STEP_FILTER VIEWS
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tui/browser/stored.h"
+/* The options of mprof-tui for saved filters and settings, which need no terminal. */
+#include "tui/browser/user_files.h"
 
 #include <inttypes.h>
 #include <pthread.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/types/source/expression.h"
+/* Finds the types of names and simple expressions in source text, at a site of a program. */
+#include "ingest/types/source/source.h"
 
 #include <ctype.h>
 #include <dwarf.h>

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "ingest/types/flow/calls.h"
-#include "ingest/types/source/expression.h"
 #include "ingest/types/source/source_statement.h"
 
 /* Finds the type of a block from the sizeof operators in its source statement, and from the type

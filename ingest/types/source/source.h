@@ -69,3 +69,18 @@ bool types_source_bytes(const struct types_site *site, uint64_t size, int64_t of
  */
 bool types_source_pool(const struct types_site *site, uint64_t size, int64_t offset,
                        struct types_choice *choice);
+
+/* ---- names and simple expressions in source text --------------------------------------------- */
+
+/*
+ * Finds the type that `text` (`length` bytes) names: "struct point", "unsigned long",
+ * "ns::Box<int>". Among types with that last name, those of the site's unit come first. Returns
+ * false if there is none, or if several of different sizes could be meant.
+ */
+bool types_expression_name(const struct types_site *site, const char *text, size_t length,
+                           struct types_type *type);
+
+/* Finds the type of "*p", "p[0]", "*table->items", "object.member", where `p` is a variable of the
+ * site. */
+bool types_expression_value(const struct types_site *site, const char *text, size_t length,
+                            struct types_type *type);
