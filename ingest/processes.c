@@ -111,14 +111,14 @@ static int compare_monotonic(const void *a, const void *b)
 {
     const struct machine_start *x = *(struct machine_start *const *)a,
                                *y = *(struct machine_start *const *)b;
-    return x->monotonic_ns < y->monotonic_ns ? -1 : x->monotonic_ns > y->monotonic_ns;
+    return ORDER(x->monotonic_ns, y->monotonic_ns);
 }
 
 static int compare_start(const void *a, const void *b)
 {
     const struct machine_start *x = *(struct machine_start *const *)a,
                                *y = *(struct machine_start *const *)b;
-    return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+    return ORDER(x->start_ns, y->start_ns);
 }
 
 /* Places each trace on the line of time by the real-time clock of its machine's first trace. */
@@ -357,9 +357,7 @@ static bool leave_out(struct processes *processes, const char *path,
 static int compare_starts(const void *a, const void *b)
 {
     const struct start *x = a, *y = b;
-    if (x->at.start_ns != y->at.start_ns)
-        return x->at.start_ns < y->at.start_ns ? -1 : 1;
-    return strcmp(x->trace, y->trace);
+    return ORDER(x->at.start_ns, y->at.start_ns) ?: strcmp(x->trace, y->trace);
 }
 
 /* Finds the machine of each trace and its place on the line of time. */

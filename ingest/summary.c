@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "schemas/array.h"
 #include "schemas/printable.h"
 #include "schemas/trace_codec.h"
 
@@ -286,7 +287,7 @@ static bool build(struct tree *tree)
 static int compare_bytes(const void *a, const void *b)
 {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x > y ? -1 : x < y;
+    return ORDER(y, x);
 }
 
 /* Returns how many bytes a process, or one below it, must have allocated to be shown. */

@@ -221,7 +221,7 @@ static int compare_messages(const void *a, const void *b)
 static int compare_images(const void *a, const void *b)
 {
     const struct image *x = a, *y = b;
-    return (x->id > y->id) - (x->id < y->id);
+    return ORDER(x->id, y->id);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -327,7 +327,7 @@ struct run_escapes {
 static int compare(const void *a, const void *b)
 {
     const struct process *x = a, *y = b;
-    return (x->id > y->id) - (x->id < y->id);
+    return ORDER(x->id, y->id);
 }
 
 static struct process *find(const struct list *list, pid_t process)

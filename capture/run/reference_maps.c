@@ -208,7 +208,7 @@ static void find_data_ends(struct reference_maps *maps)
 static int compare_ranges(const void *one, const void *other)
 {
     const struct reference_range *a = one, *b = other;
-    return a->start < b->start ? -1 : a->start > b->start;
+    return ORDER(a->start, b->start);
 }
 
 /* Reads the recorder's list of its own memory. A part that cannot be read counts as the program's.

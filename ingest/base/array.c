@@ -6,10 +6,12 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
+#include "schemas/array.h"
+
 int compare_uint64(const void *left, const void *right)
 {
     const uint64_t *a = left, *b = right;
-    return *a < *b ? -1 : *a > *b;
+    return ORDER(*a, *b);
 }
 
 bool array_reserve(void *items, size_t *capacity, size_t needed, size_t item_size)

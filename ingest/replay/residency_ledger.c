@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "schemas/trace_codec.h"
 
 /* ---- ledger ----------------------------------------------------------------------------- */
@@ -204,7 +205,7 @@ static bool has_heap(const struct ledger *ledger, const struct resident_mapping 
 static int compare_special(const void *left, const void *right)
 {
     const struct special *one = left, *other = right;
-    return one->start < other->start ? -1 : one->start > other->start;
+    return ORDER(one->start, other->start);
 }
 
 /* Returns the first that ends after the address. */
@@ -703,7 +704,7 @@ enum { DETAILS_MOST = 200 };
 static int compare_rows(const void *left, const void *right)
 {
     const struct residency_row *one = left, *other = right;
-    return one->bytes > other->bytes ? -1 : one->bytes < other->bytes;
+    return ORDER(other->bytes, one->bytes);
 }
 
 static void put_small_together(struct residency_moment *moment)

@@ -140,7 +140,7 @@ static bool change_cells(struct cells *cells, const struct slot_change *change)
 static int compare_keys(const void *left, const void *right)
 {
     const struct slot_cell *a = left, *b = right;
-    return a->key < b->key ? -1 : a->key > b->key;
+    return ORDER(a->key, b->key);
 }
 
 static bool read_cells(struct cells *cells, enum slot_key of, struct slot_bytes bytes)
@@ -504,9 +504,7 @@ bool slot_sums_rename(struct slot_sums *sums, uint32_t type, uint32_t new_type, 
 static int compare_changes(const void *left, const void *right)
 {
     const struct late_change *a = left, *b = right;
-    if (a->level != b->level)
-        return a->level < b->level ? -1 : 1;
-    return a->change.slot < b->change.slot ? -1 : a->change.slot > b->change.slot;
+    return ORDER(a->level, b->level) ?: ORDER(a->change.slot, b->change.slot);
 }
 
 static bool apply_changes(struct slot_sums *sums)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ingest/base/array.h"
+#include "schemas/array.h"
 
 /* From this rank on, an entry never takes part of a function that another entry covers. */
 #define SYMBOLS_RANK_LABEL 8
@@ -248,9 +249,7 @@ static int compare_symbols(const void *left, const void *right)
     if (of_a != of_b)
         return of_a < of_b ? -1 : 1;
     size_t length_a = strlen(a->name), length_b = strlen(b->name);
-    if (length_a != length_b)
-        return length_a < length_b ? -1 : 1;
-    return strcmp(a->name, b->name);
+    return ORDER(length_a, length_b) ?: strcmp(a->name, b->name);
 }
 
 static bool add_elf_symbols(struct symbols_table *table, const struct symbols_file *file)

@@ -7,6 +7,7 @@
 
 #include "ingest/base/array.h"
 #include "ingest/symbols/file.h"
+#include "schemas/array.h"
 
 /* Module ids of a trace are dense. A damaged id must not make the table huge. */
 #define MODULE_ID_MAX (1U << 20)
@@ -58,9 +59,7 @@ static int compare_variables(const void *left, const void *right)
     if (a->start != b->start)
         return a->start < b->start ? -1 : 1;
     const size_t length_a = strlen(a->name), length_b = strlen(b->name);
-    if (length_a != length_b)
-        return length_a < length_b ? -1 : 1;
-    return strcmp(a->name, b->name);
+    return ORDER(length_a, length_b) ?: strcmp(a->name, b->name);
 }
 
 /* Returns the bytes from the beginning of the program's own thread-local storage to the thread

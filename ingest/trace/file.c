@@ -12,6 +12,7 @@
 
 #include "ingest/base/array.h"
 #include "ingest/base/output_file.h"
+#include "schemas/array.h"
 #include "schemas/pack/trace_packed.h"
 
 /* ---- index --------------------------------------------------------------------------------- */
@@ -386,11 +387,8 @@ static int compare_parts(const void *a, const void *b)
 {
     const struct trace_slot *x = ((const struct part *)a)->slot,
                             *y = ((const struct part *)b)->slot;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    if (x->sequence != y->sequence)
-        return x->sequence < y->sequence ? -1 : 1;
-    return x->number < y->number ? -1 : x->number > y->number;
+    return ORDER(x->thread, y->thread) ?: ORDER(x->sequence, y->sequence) ?:
+           ORDER(x->number, y->number);
 }
 
 /* Marks chunks as damaged that repeat a part of a thread. No recorder writes a part twice. */

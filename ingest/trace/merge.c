@@ -260,9 +260,7 @@ static int compare_chunks(const void *a, const void *b)
 {
     const struct trace_slot *x = ((const struct merge_chunk *)a)->slot;
     const struct trace_slot *y = ((const struct merge_chunk *)b)->slot;
-    if (x->base_ticks != y->base_ticks)
-        return x->base_ticks < y->base_ticks ? -1 : 1;
-    return x->number < y->number ? -1 : x->number > y->number;
+    return ORDER(x->base_ticks, y->base_ticks) ?: ORDER(x->number, y->number);
 }
 
 /*

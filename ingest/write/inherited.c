@@ -9,6 +9,7 @@
 #include "ingest/base/array.h"
 #include "ingest/base/status.h"
 #include "ingest/write/columns.h"
+#include "schemas/array.h"
 #include "inherited_parents_sql.h"
 #include "inherited_processes_sql.h"
 #include "inherited_sums_sql.h"
@@ -148,11 +149,8 @@ static void read_process(struct pairing *pairing, sqlite3_stmt *query, size_t in
 static int compare_forks(const void *a, const void *b)
 {
     const struct fork_row *x = a, *y = b;
-    if (x->child->parent != y->child->parent)
-        return x->child->parent < y->child->parent ? -1 : 1;
-    if (x->ns != y->ns)
-        return x->ns < y->ns ? -1 : 1;
-    return x->child < y->child ? -1 : x->child > y->child;
+    return ORDER(x->child->parent, y->child->parent) ?: ORDER(x->ns, y->ns) ?:
+           ORDER(x->child, y->child);
 }
 
 /* Gives each process its forks, and tells it about its descendants, which come after it. */

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "schemas/array.h"
+
 struct stack_type {
     uint32_t stack, type;
     uint64_t allocations, bytes, live_count, live_bytes;
@@ -118,17 +120,13 @@ void type_pairs_free(struct type_pairs *pairs)
 static int compare_others(const void *left, const void *right)
 {
     const struct stack_type *a = left, *b = right;
-    if (a->stack != b->stack)
-        return a->stack < b->stack ? -1 : 1;
-    return a->type < b->type ? -1 : a->type > b->type;
+    return ORDER(a->stack, b->stack) ?: ORDER(a->type, b->type);
 }
 
 static int compare_sizes(const void *left, const void *right)
 {
     const struct size_type *a = left, *b = right;
-    if (a->size != b->size)
-        return a->size < b->size ? -1 : 1;
-    return a->type < b->type ? -1 : a->type > b->type;
+    return ORDER(a->size, b->size) ?: ORDER(a->type, b->type);
 }
 
 typedef bool put_function(void *context, const uint64_t *row, size_t count);

@@ -139,7 +139,7 @@ bool history_is_first(const struct history *history, size_t run, size_t at)
 static int by_value(const void *left, const void *right)
 {
     const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return a < b ? -1 : a > b;
+    return ORDER(a, b);
 }
 
 size_t history_median(const struct history *history, const char *name, const char *unit,

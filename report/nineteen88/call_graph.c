@@ -46,9 +46,7 @@ static int by_total(const void *left, const void *right, void *context)
     if (a->cycle != b->cycle)
         return a->cycle ? -1 : 1;
     /* Callers before their callees: Tarjan's algorithm numbers those first. */
-    if (a->component != b->component)
-        return a->component > b->component ? -1 : 1;
-    return first < second ? -1 : first > second;
+    return ORDER(b->component, a->component) ?: ORDER(first, second);
 }
 
 static int by_callee(const void *left, const void *right, void *context)
@@ -192,7 +190,8 @@ static int by_flow(const void *left, const void *right)
     const struct relative *a = left, *b = right;
     if (a->inside != b->inside)
         return a->inside ? 1 : -1;
-    return ORDER(b->flow.all, a->flow.all) ?: ORDER(b->flow.calls, a->flow.calls) ?: ORDER(a->node, b->node);
+    return ORDER(b->flow.all, a->flow.all) ?: ORDER(b->flow.calls, a->flow.calls) ?:
+           ORDER(a->node, b->node);
 }
 
 static void put_relative(struct writer *writer, const struct relative *relative, bool ancestor,

@@ -146,7 +146,7 @@ static void add_keys(const struct fragmentation *fragmentation, const struct pin
 static int by_id(const void *left, const void *right)
 {
     const struct pin *a = left, *b = right;
-    return a->id < b->id ? -1 : a->id > b->id;
+    return ORDER(a->id, b->id);
 }
 
 static int by_group(const void *left, const void *right)
@@ -155,7 +155,7 @@ static int by_group(const void *left, const void *right)
     const int order = memcmp(a->keys, b->keys, sizeof(a->keys));
     if (order != 0)
         return order;
-    return a->hole < b->hole ? -1 : a->hole > b->hole;
+    return ORDER(a->hole, b->hole);
 }
 
 static int by_bytes(const void *left, const void *right)

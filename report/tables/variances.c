@@ -8,7 +8,7 @@
 static int by_stack(const void *left, const void *right)
 {
     const struct variance_row *a = left, *b = right;
-    return a->stack < b->stack ? -1 : a->stack > b->stack;
+    return ORDER(a->stack, b->stack);
 }
 
 static bool read_row(struct session_group_set *set, size_t row, struct variance_row *made,

@@ -121,7 +121,7 @@ static int compare_blocks(const void *left, const void *right)
 static int compare_pins(const void *left, const void *right)
 {
     const struct pin *a = left, *b = right;
-    return a->row < b->row ? -1 : a->row > b->row;
+    return ORDER(a->row, b->row);
 }
 
 /* Returns the bytes between two neighbours. */

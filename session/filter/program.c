@@ -79,7 +79,7 @@ bool candidates_have(const struct candidates *candidates, uint64_t stack, uint64
 static int compare(const void *left, const void *right)
 {
     const struct number_range *a = left, *b = right;
-    return a->low < b->low ? -1 : a->low > b->low;
+    return ORDER(a->low, b->low);
 }
 
 /* Makes a list, which the caller frees by free(). Returns NULL if memory is exhausted. */

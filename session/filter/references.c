@@ -159,7 +159,7 @@ static bool read_value(void *context, const struct database_row *row, struct ses
 static int compare_rows(const void *left, const void *right)
 {
     const struct pin *a = left, *b = right;
-    return a->row < b->row ? -1 : a->row > b->row;
+    return ORDER(a->row, b->row);
 }
 
 /* Reads one number of each block of the snapshots for which it is not null, by row. */

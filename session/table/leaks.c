@@ -503,7 +503,8 @@ static int compare_leaks(const void *left, const void *right)
     if (a->kind <= SESSION_LEAK_START_UP && b->kind <= SESSION_LEAK_START_UP &&
         a->reach != b->reach)
         return a->reach < b->reach ? -1 : 1;
-    return ORDER(a->kind, b->kind) ?: ORDER(b->bytes, a->bytes) ?: ORDER(a->stack, b->stack) ?: ORDER(a->type, b->type);
+    return ORDER(a->kind, b->kind) ?: ORDER(b->bytes, a->bytes) ?: ORDER(a->stack, b->stack) ?:
+           ORDER(a->type, b->type);
 }
 
 static int compare_stacks(const void *left, const void *right)
@@ -515,7 +516,7 @@ static int compare_stacks(const void *left, const void *right)
 static int compare_stack_ids(const void *left, const void *right)
 {
     const struct session_leak_stack *a = left, *b = right;
-    return a->stack < b->stack ? -1 : a->stack > b->stack;
+    return ORDER(a->stack, b->stack);
 }
 
 /* Orders the stacks of a group. One may occur twice, for two types of one name. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "session/filter/sort_order.h"
 #include "session/store/error.h"
 #include "session/store/session_state.h"
@@ -178,7 +179,7 @@ static int compare_part(const struct session_group_set *set, size_t part, uint32
         if (order != 0)
             return order;
     }
-    return a.id < b.id ? -1 : a.id > b.id;
+    return ORDER(a.id, b.id);
 }
 
 /* Compares by one key first (part_count: none), then by all. */

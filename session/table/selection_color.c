@@ -400,14 +400,16 @@ static int compare_categories(const void *left, const void *right, void *context
     const struct categories *ranking = context;
     uint32_t a = *(const uint32_t *)left;
     uint32_t b = *(const uint32_t *)right;
-    return ORDER(ranking->at_peak_bytes[b], ranking->at_peak_bytes[a]) ?: ORDER(ranking->bytes[b], ranking->bytes[a]) ?: ORDER(ranking->allocations[b], ranking->allocations[a]) ?: (a < b ? -1 : 1);
+    return ORDER(ranking->at_peak_bytes[b], ranking->at_peak_bytes[a]) ?:
+           ORDER(ranking->bytes[b], ranking->bytes[a]) ?:
+           ORDER(ranking->allocations[b], ranking->allocations[a]) ?: ORDER(a, b);
 }
 
 static int compare_numbers(const void *left, const void *right)
 {
     uint32_t a = *(const uint32_t *)left;
     uint32_t b = *(const uint32_t *)right;
-    return a < b ? -1 : a > b;
+    return ORDER(a, b);
 }
 
 /* Lists the categories that occur, largest first. Those of a scale keep the scale's order. */

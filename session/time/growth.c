@@ -130,7 +130,7 @@ int64_t session_growth_net(const struct session_growth *row)
 
 static int by_id(const struct session_growth *a, const struct session_growth *b)
 {
-    return a->id < b->id ? -1 : a->id > b->id;
+    return ORDER(a->id, b->id);
 }
 
 static int by_net(const void *left, const void *right)

@@ -272,7 +272,7 @@ static int compare_shares(const struct session_tree_sums *a, const struct sessio
 {
     const unsigned __int128 left = (unsigned __int128)a->short_count * b->allocations;
     const unsigned __int128 right = (unsigned __int128)b->short_count * a->allocations;
-    return left < right ? -1 : left > right;
+    return ORDER(left, right);
 }
 
 static int compare_nodes(const void *left, const void *right, void *context)
@@ -301,7 +301,7 @@ static int compare_nodes(const void *left, const void *right, void *context)
         result = a->sums.bytes < b->sums.bytes ? 1 : -1;
     if (result == 0)
         result = names;
-    return result != 0 ? result : *(const uint32_t *)left < *(const uint32_t *)right ? -1 : 1;
+    return result ?: ORDER(*(const uint32_t *)left, *(const uint32_t *)right);
 }
 
 void session_tree_sort(const struct session_tree *tree, const struct session_tree_order *order,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "session/rows.h"
 #include "session/user_code.h"
 #include "tui/screen/format.h"
@@ -94,7 +95,7 @@ static uint32_t function_of_frame(struct session *session, uint32_t stack, size_
 static int compare_places(const void *left, const void *right)
 {
     const uint64_t *const *a = left, *const *b = right;
-    return **a < **b ? -1 : **a > **b;
+    return ORDER(**a, **b);
 }
 
 /* Reads the rows in the order of their ids, so that those of one chunk are read together. */

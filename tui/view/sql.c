@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "session/sql.h"
 #include "tui/screen/format.h"
 #include "tui/screen/table.h"
@@ -78,7 +79,7 @@ static const char *field_of(const struct session_table *table, size_t column)
 static int compare_numbers(const void *left, const void *right)
 {
     const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return a < b ? -1 : a > b;
+    return ORDER(a, b);
 }
 
 /* Writes the numbers of a column as a step: runs as ranges. Returns it, malloc()ed; NULL if there
@@ -260,7 +261,7 @@ static int compare_values(const struct session_value *a, const struct session_va
         return (a->integer > b->integer) - (a->integer < b->integer);
     const double left = a->kind == VALUE_REAL ? a->real : (double)a->integer;
     const double right = b->kind == VALUE_REAL ? b->real : (double)b->integer;
-    return (left > right) - (left < right);
+    return ORDER(left, right);
 }
 
 /* Equal rows stay in the statement's order. */
@@ -273,7 +274,7 @@ static int compare_rows(const void *left, const void *right, void *context)
     const int order = compare_values(&one, &other);
     if (order != 0)
         return sorting->descending ? -order : order;
-    return (a > b) - (a < b);
+    return ORDER(a, b);
 }
 
 /* Sorts by the column and in the direction of the table. */

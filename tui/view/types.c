@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "session/residency.h"
 #include "session/types.h"
 #include "tui/screen/bars.h"
@@ -132,7 +133,7 @@ static int compare_course(const void *key, const void *course)
 {
     const uint32_t type = *(const uint32_t *)key;
     const uint32_t other = ((const struct session_type_course *)course)->type;
-    return type < other ? -1 : type > other;
+    return ORDER(type, other);
 }
 
 /* Returns the course of a type, NULL if it is not known yet. */

@@ -43,7 +43,7 @@ struct types_index {
 static int compare_units(const void *left, const void *right)
 {
     const struct types_unit *a = left, *b = right;
-    return a->unit < b->unit ? -1 : a->unit > b->unit;
+    return ORDER(a->unit, b->unit);
 }
 
 struct types_index *types_index_new(const struct symbols_file *file)
@@ -327,7 +327,7 @@ static int compare_numbers(const void *left, const void *right)
 {
     const uint32_t a = (*(struct types_unit *const *)left)->number - 1,
                    b = (*(struct types_unit *const *)right)->number - 1;
-    return a < b ? -1 : a > b;
+    return ORDER(a, b);
 }
 
 /* Reads all units, those of dwz's common file last. Their order does not depend on which were read

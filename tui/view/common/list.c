@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "session/stacks.h"
 #include "tui/screen/format.h"
 #include "tui/screen/theme.h"
@@ -174,7 +175,7 @@ static int compare_rows(const struct list *list, uint32_t a, uint32_t b)
     }
     if (order != 0)
         return list->table.descending ? -order : order;
-    return a < b ? -1 : a > b;
+    return ORDER(a, b);
 }
 
 static int compare(const void *left, const void *right, void *context)

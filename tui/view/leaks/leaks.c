@@ -214,7 +214,7 @@ static int compare_callers(const void *left, const void *right, void *context)
     if (a->leak.type != b->leak.type)
         return a->leak.type < b->leak.type ? -1 : 1;
     same_callers(order, a, b, differing);
-    return differing[0] < differing[1] ? -1 : differing[0] > differing[1];
+    return ORDER(differing[0], differing[1]);
 }
 
 /* Finds for groups of one function and type the caller from which on each differs from all others:

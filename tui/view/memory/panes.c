@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "session/user_code.h"
 #include "tui/screen/bars.h"
 #include "tui/screen/format.h"
@@ -323,7 +324,7 @@ struct gaps_data {
 static int by_address(const void *left, const void *right)
 {
     const struct session_hole *a = left, *b = right;
-    return a->start < b->start ? -1 : a->start > b->start;
+    return ORDER(a->start, b->start);
 }
 
 static bool run_gaps(struct session *session, struct selection *selection, void *data,
