@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The command line of one of our programs, as a table. The program reads its arguments and prints
+/* The command line of one of our programs, as a table. The program reads its arguments and prints
  * --help by the table. tests/docs/option_documents.c makes the heads in the man page and the
- * completion file from it. So an option exists everywhere or nowhere.
- */
+ * completion file from it. So an option exists everywhere or nowhere. */
 #pragma once
 
 #include <stdbool.h>
@@ -46,12 +44,10 @@ struct command_line {
  * otherwise the exit status. */
 typedef int command_line_take(void *context, int option, const char *argument);
 
-/*
- * Reads the options of `argv`, as getopt_long() does. `take` gets each, but for --help and
+/* Reads the options of `argv`, as getopt_long() does. `take` gets each, but for --help and
  * --version, which are carried out here. Returns -1 to go on: `optind` is then the place of the
  * first argument that is not an option. Otherwise returns the exit status: that of `take`, 0, or 2
- * after one line on standard error that says what is wrong and how to get help.
- */
+ * after one line on standard error that says what is wrong and how to get help. */
 int command_line_read(const struct command_line *line, int argc, char *const argv[],
                       command_line_take *take, void *context);
 

@@ -11,11 +11,9 @@ struct labels {
     size_t count;
 };
 
-/*
- * Adds a label. Its key has letters, digits and . _ - / alone, its text at least one byte and no
+/* Adds a label. Its key has letters, digits and . _ - / alone, its text at least one byte and no
  * control characters. The keys that mprof itself gives the samples of a profile are refused, and so
- * is a key that came before. Returns -1, or after a message 2, the exit status.
- */
+ * is a key that came before. Returns -1, or after a message 2, the exit status. */
 int labels_take(struct labels *labels, const struct command_line *line, const char *text);
 
 /* Returns the length of a label's key. */

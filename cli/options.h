@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The options of all programs, each with its position in the table of its program, and the tables.
- */
+/* The options of all programs, each with its position in the table of its program, and the
+ * tables. */
 #pragma once
 
 #include "cli/command_line.h"

@@ -51,11 +51,9 @@ static uint64_t begin_of(uint32_t pid)
     return clock_ns(CLOCK_REALTIME) - boot + ticks * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
-/*
- * Returns a descriptor to wait on for the end of process `pid`, which already ran at `since_ns` by
+/* Returns a descriptor to wait on for the end of process `pid`, which already ran at `since_ns` by
  * the real-time clock. -1: there is no such process here (it has ended, another process has its
- * number now, or it is in another container), or the kernel is older than 5.3.
- */
+ * number now, or it is in another container), or the kernel is older than 5.3. */
 static int follow_process_open(uint32_t pid, uint64_t since_ns)
 {
     static const uint64_t tolerance_ns = 2000000000; /* the clock may have been set a little */
@@ -148,13 +146,11 @@ static bool look_once(struct run_look *look, const char *first, uint32_t pid, ch
     return good;
 }
 
-/*
- * Looks for a trace of the run of `first` that a process still records, after the trace `ended` is
+/* Looks for a trace of the run of `first` that a process still records, after the trace `ended` is
  * complete. If its process has executed another program, this waits for that program's trace, until
  * it appears, the process ends or *interrupted (may be NULL) is set. Otherwise, and if there is no
  * such trace, the answer is the one that began first. *path gets its name, for free(), or NULL.
- * Returns false with `status` set if the traces cannot be listed.
- */
+ * Returns false with `status` set if the traces cannot be listed. */
 static bool follow_run_next(const char *first, const char *ended,
                             const volatile sig_atomic_t *interrupted, char **path,
                             struct ingest_status *status)
@@ -419,12 +415,10 @@ static void report(const struct follow *follow)
                           follow->replay.events, follow->lag.behind_ns);
 }
 
-/*
- * Looks at the trace once, and writes a transaction if there is anything to show. It shows a long
+/* Looks at the trace once, and writes a transaction if there is anything to show. It shows a long
  * trace in pieces. Replay of a piece takes a second, or as long as it took to show the last one.
  * When the program has ended and much is left, it stops: making the whole session again takes less
- * time.
- */
+ * time. */
 static bool look(struct follow *follow, bool last)
 {
     if (!trace_follow_poll(follow->trace, follow->status))

@@ -30,10 +30,9 @@ struct symbol_cache {
     bool persistent;       /* answers of earlier calls are used and kept */
 };
 
-/*
- * Prepares the cache for a trace. At first it is zero except for `path` and `persistent`, and later
- * as the previous trace left it. Give the same `options` each time. False if memory is exhausted.
- */
+/* Prepares the cache for a trace. At first it is zero except for `path` and `persistent`, and later
+ * as the previous trace left it. Give the same `options` each time. False if memory is
+ * exhausted. */
 bool symbol_cache_begin(struct symbol_cache *cache, const struct symbols_options *options);
 
 /* Releases the names and types. If `persistent` is set, keeps the answers for later calls. */

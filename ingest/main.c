@@ -81,12 +81,10 @@ static enum state look(int folder, const char *name, pid_t maker)
     return state;
 }
 
-/*
- * Removes the files of `target` that are certainly useless: their process has ended, the file is
+/* Removes the files of `target` that are certainly useless: their process has ended, the file is
  * this user's and a database, a trace or the beginning of one, and no process holds a lock on it.
  * False with `status` set if a running process holds the lock of one: it is writing the same
- * target.
- */
+ * target. */
 static bool stale_outputs_remove(const char *target, struct ingest_status *status)
 {
     const char *slash = strrchr(target, '/'), *base = !slash ? target : slash + 1;

@@ -489,11 +489,9 @@ static uint64_t session_ns(const struct added *added, uint64_t ticks)
     return added->later_ns + (ns < latest_ns ? ns : latest_ns);
 }
 
-/*
- * Tells when each forked process was forked, by the parent's clock. Both processes take their
+/* Tells when each forked process was forked, by the parent's clock. Both processes take their
  * stamps from the same counter, but each trace has its own line from there to nanoseconds. If a
- * trace does not give the time of its fork, it is known to be before the trace's own beginning.
- */
+ * trace does not give the time of its fork, it is known to be before the trace's own beginning. */
 static bool tell_forks(struct processes *processes)
 {
     for (size_t i = 0; i < processes->added_count; i++) {

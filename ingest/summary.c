@@ -204,11 +204,9 @@ void summary_suppressed_print(FILE *out, const struct suppressed_list *list)
     }
 }
 
-/*
- * Prints the processes of a run as a tree: one line for each process id, with the programs that it
+/* Prints the processes of a run as a tree: one line for each process id, with the programs that it
  * executed one after another and the sums of their allocations. If there are many processes, it
- * shows those that allocated most, and those that started them.
- */
+ * shows those that allocated most, and those that started them. */
 
 /* SHOWN: processes that are shown. NAMES_WIDTH: columns of their programs' names, with the indent,
  * which is at most INDENT_MAX. */

@@ -8,11 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Makes room for `needed` items of `item_size` bytes in an array. `items` is the address of the
+/* Makes room for `needed` items of `item_size` bytes in an array. `items` is the address of the
  * pointer to it, which is NULL or from malloc. The capacity doubles. Nobody has written the new
- * items yet. Returns false if memory is exhausted; then nothing has changed.
- */
+ * items yet. Returns false if memory is exhausted; then nothing has changed. */
 static inline bool array_grow(void *items, size_t *capacity, size_t needed, size_t item_size)
 {
     void *old, *grown;

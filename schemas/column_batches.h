@@ -166,10 +166,8 @@ static inline size_t column_batch_put_body(uint8_t *body, const struct column_ba
     return (size_t)(upper - body);
 }
 
-/*
- * Packs a batch of 1 to COLUMN_BATCH_ROWS values. `rising`: the values mostly ascend, so it may be
- * shorter to store their differences. Returns the length of the body.
- */
+/* Packs a batch of 1 to COLUMN_BATCH_ROWS values. `rising`: the values mostly ascend, so it may be
+ * shorter to store their differences. Returns the length of the body. */
 static inline size_t column_batch_put(uint8_t *head, uint8_t *body, const uint64_t *values,
                                       size_t rows, bool rising)
 {
@@ -208,11 +206,9 @@ COLUMN_INLINE uint32_t column_lane(const uint8_t *words, size_t lane)
     return word;
 }
 
-/*
- * column_get32_sums() and column_get64_sums() replace each value by `sum` plus all up to it. They
+/* column_get32_sums() and column_get64_sums() replace each value by `sum` plus all up to it. They
  * may change values up to the next multiple of four. Each four values wait for those before them
- * only once.
- */
+ * only once. */
 COLUMN_INLINE void column_get64_sums(uint64_t *values, size_t rows, uint64_t sum)
 {
     for (uint64_t *at = values; at < values + rows; at += 4) {

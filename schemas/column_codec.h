@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Packs and reads the column chunks of a session. schemas/columns.md is normative. Everything is
- * inline and allocates nothing.
- */
+/* Packs and reads the column chunks of a session. schemas/columns.md is normative. Everything is
+ * inline and allocates nothing. */
 #pragma once
 
 #include <stdbool.h>
@@ -55,10 +53,8 @@ static inline uint64_t column_mask(unsigned width)
     return width >= 8 ? UINT64_MAX : (UINT64_C(1) << (8 * width)) - 1;
 }
 
-/*
- * Returns the value of row `i` of unpacked values: `min` plus the number in the `width` bytes at
- * data + i * width. Eight bytes must be readable there. `data` may be NULL only if width is 0.
- */
+/* Returns the value of row `i` of unpacked values: `min` plus the number in the `width` bytes at
+ * data + i * width. Eight bytes must be readable there. `data` may be NULL only if width is 0. */
 COLUMN_INLINE uint64_t column_get(const uint8_t *data, unsigned width, uint64_t mask, uint64_t min,
                                   size_t i)
 {
@@ -93,10 +89,8 @@ static inline bool column_length_possible(uint64_t length, size_t rows, unsigned
     return width == 0 ? length == 0 : length > COLUMN_PADDING && length <= column_data_most(rows);
 }
 
-/*
- * The column alloc_ns stores when blocks ended: when they were freed, or if they never were, when
- * they were allocated. Ends nearly ascend with the rows. The lifetime gives the other time.
- */
+/* The column alloc_ns stores when blocks ended: when they were freed, or if they never were, when
+ * they were allocated. Ends nearly ascend with the rows. The lifetime gives the other time. */
 static inline uint64_t column_end_ns(uint64_t alloc_ns, uint64_t life_ns)
 {
     return life_ns == 0 ? alloc_ns : alloc_ns + life_ns - 1;
@@ -107,10 +101,8 @@ static inline uint64_t column_alloc_ns(uint64_t end_ns, uint64_t life_ns)
     return life_ns == 0 ? end_ns : end_ns - (life_ns - 1);
 }
 
-/*
- * Packs `rows` values, which are not all equal, into `data`, which has room for column_data_most().
- * `life`: the lifetimes if `values` is the column alloc_ns, otherwise NULL. Returns the length.
- */
+/* Packs `rows` values, which are not all equal, into `data`, which has room for column_data_most().
+ * `life`: the lifetimes if `values` is the column alloc_ns, otherwise NULL. Returns the length. */
 static inline size_t column_pack(uint8_t *data, const uint64_t *values, const uint64_t *life,
                                  size_t rows)
 {
@@ -155,11 +147,9 @@ static inline bool column_find_batches(const uint8_t *data, size_t length, size_
     return length - at == COLUMN_PADDING;
 }
 
-/*
- * Unpacks what column_pack() has packed. `values` has room for the rows up to the next multiple of
+/* Unpacks what column_pack() has packed. `values` has room for the rows up to the next multiple of
  * COLUMN_BATCH_ROWS. `life`: the lifetimes if it is the column alloc_ns, otherwise NULL. Returns
- * false if the data is damaged.
- */
+ * false if the data is damaged. */
 static inline bool column_unpack(const uint8_t *data, size_t length, const uint64_t *life,
                                  size_t rows, uint64_t *values)
 {

@@ -8,10 +8,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/*
- * Renames a complete file, and never replaces one: returns false with errno EEXIST if the name is
- * taken, or with the reason for which it cannot be given.
- */
+/* Renames a complete file, and never replaces one: returns false with errno EEXIST if the name is
+ * taken, or with the reason for which it cannot be given. */
 static inline bool new_file_name(const char *part, const char *path)
 {
     if (renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_NOREPLACE) == 0)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Packs and reads the arrays of the table packed_array. schemas/columns.md is normative. Everything
- * is inline and allocates nothing.
- */
+/* Packs and reads the arrays of the table packed_array. schemas/columns.md is normative. Everything
+ * is inline and allocates nothing. */
 #pragma once
 
 #include <stdint.h>

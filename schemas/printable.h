@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Makes text from outside (names of files, arguments, threads, functions) safe for messages and
+/* Makes text from outside (names of files, arguments, threads, functions) safe for messages and
  * terminals. All programs use this one form: printable UTF-8 stays, and each byte of anything else
- * becomes \xHH.
- */
+ * becomes \xHH. */
 #pragma once
 
 #include <stdbool.h>
@@ -51,11 +49,9 @@ static inline unsigned printable_glyph(const char *text)
     return printable_steers(glyph) ? 0 : length;
 }
 
-/*
- * Writes `text` to `out` in its printable form, and a NUL. Cuts text that does not fit into `size`
+/* Writes `text` to `out` in its printable form, and a NUL. Cuts text that does not fit into `size`
  * bytes (at least 1) before a glyph. Returns the length without the NUL. Allocates nothing and
- * calls nothing.
- */
+ * calls nothing. */
 static inline size_t printable_copy(char *out, size_t size, const char *text)
 {
     static const char digits[] = "0123456789abcdef";

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Finds the process of a session that a user names by the option --process. A process id that has
- * executed several programs has a row for each.
- */
+/* Finds the process of a session that a user names by the option --process. A process id that has
+ * executed several programs has a row for each. */
 #pragma once
 
 #include <stdbool.h>

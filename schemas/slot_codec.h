@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Packs and reads the parts of the table `slot_sum`. schemas/slots.md is normative. Everything is
- * inline and allocates nothing.
- */
+/* Packs and reads the parts of the table `slot_sum`. schemas/slots.md is normative. Everything is
+ * inline and allocates nothing. */
 #pragma once
 
 #include <stdbool.h>
@@ -95,10 +93,8 @@ static inline uint64_t slot_get_number(struct slot_bytes *bytes)
     return 0;
 }
 
-/*
- * Reads the next cell of a slot. False at the slot's end or if the bytes are damaged. *next_key is
- * 0 before the first.
- */
+/* Reads the next cell of a slot. False at the slot's end or if the bytes are damaged. *next_key is
+ * 0 before the first. */
 static inline bool slot_get_cell(struct slot_bytes *bytes, enum slot_key of, struct slot_cell *cell,
                                  uint64_t *next_key)
 {

@@ -98,11 +98,9 @@ static inline uint8_t *trace_put_realloc(uint8_t *p, struct trace_coding *coding
 /* Bits of a NODE's first byte. */
 enum { TRACE_NODE_NEXT = 64, TRACE_NODE_SAME_MODULE = 128 };
 
-/*
- * Writes node `id` (> 0, unique in the trace) under `parent` (0: this is the outermost frame).
+/* Writes node `id` (> 0, unique in the trace) under `parent` (0: this is the outermost frame).
  * `module` 0 means that no module was mapped there: `value` is then the address itself. Otherwise
- * `value` is the address minus the module's load bias.
- */
+ * `value` is the address minus the module's load bias. */
 static inline uint8_t *trace_put_node(uint8_t *p, struct trace_coding *coding, uint32_t id,
                                       uint32_t parent, enum trace_node_frame frame, uint32_t module,
                                       uint64_t value)
@@ -412,11 +410,10 @@ static inline bool trace_get_extended_body(const uint8_t **p, const uint8_t *end
     return true;
 }
 
-/*
- * Decodes the record at *p and moves *p past it. Returns TRACE_GET_END at `end`, and
+/* Decodes the record at *p and moves *p past it. Returns TRACE_GET_END at `end`, and
  * TRACE_GET_DAMAGED if the bytes are not a record: *p is then unchanged and nothing after it in
- * this chunk can be trusted. Returns SWITCH records as extended ones: the caller resets the coding.
- */
+ * this chunk can be trusted. Returns SWITCH records as extended ones: the caller resets the
+ * coding. */
 static inline enum trace_get trace_get(const uint8_t **p, const uint8_t *end,
                                        struct trace_coding *coding, struct trace_record *record)
 {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Trace format 1: codes numbers, addresses, stacks and stamps, and holds the state that writer and
+/* Trace format 1: codes numbers, addresses, stacks and stamps, and holds the state that writer and
  * reader both keep (trace-format.md, "Numbers" and "Coding state"). trace_codec.h builds records
- * from them; its rules hold here, too.
- */
+ * from them; its rules hold here, too. */
 #pragma once
 
 #include <stdbool.h>
@@ -46,10 +44,9 @@ static inline uint32_t trace_stack_slot(uint32_t stack)
     return (stack * UINT32_C(0x9E3779B1)) >> 24;
 }
 
-/*
- * Returns the 64-bit sum of `length` bytes: four lanes of multiply and xor-shift over little-endian
- * words, the last partial word padded with zeros, the length mixed in. Detects damage, not malice.
- */
+/* Returns the 64-bit sum of `length` bytes: four lanes of multiply and xor-shift over little-endian
+ * words, the last partial word padded with zeros, the length mixed in. Detects damage, not
+ * malice. */
 static inline uint64_t trace_sum(const void *data, size_t length)
 {
     const uint8_t *bytes = (const uint8_t *)data;

@@ -214,10 +214,8 @@ static inline uint8_t *trace_put_references_words(uint8_t *p, uint64_t number,
     return p + words->used;
 }
 
-/*
- * Begins to read REFERENCES_WORDS at *p. Clears *word, which trace_references_next() then takes
- * from one to the next, `count` times.
- */
+/* Begins to read REFERENCES_WORDS at *p. Clears *word, which trace_references_next() then takes
+ * from one to the next, `count` times. */
 static inline bool trace_get_references_words(const uint8_t **p, const uint8_t *end,
                                               uint64_t *number, uint64_t *count,
                                               struct trace_references_word *word)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The definitions of the tables that belong to a session's user (schemas/session.sql), without
+/* The definitions of the tables that belong to a session's user (schemas/session.sql), without
  * comments and needless blanks. A session from elsewhere may define them in other ways, with
- * expressions that take hours to compute: programs use only tables with exactly these definitions.
- */
+ * expressions that take hours to compute: programs use only tables with exactly these
+ * definitions. */
 #pragma once
 
 #include <stdbool.h>

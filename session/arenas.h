@@ -20,10 +20,8 @@ struct session_arena_use {
     uint64_t largest;                /* hole */
 };
 
-/*
- * Stores the use of each arena at `ns`, by arena id, `*count` of them (the largest id + 1): the
+/* Stores the use of each arena at `ns`, by arena id, `*count` of them (the largest id + 1): the
  * caller frees them. Blocks of all processes count, whatever is selected. Takes one pass, and
- * memory for each block that is live then. Returns false with `error` set.
- */
+ * memory for each block that is live then. Returns false with `error` set. */
 bool session_arena_uses(struct session *session, uint64_t ns, struct session_arena_use **uses,
                         size_t *count, struct session_error *error);

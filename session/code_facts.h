@@ -59,11 +59,9 @@ struct session_function {
     uint32_t line;            /* 0: not known */
     enum session_role role;
     bool has_start; /* `start` is known */
-    /*
-     * The beginning of its code out of line. If stacks show several copies of its code (clones that
+    /* The beginning of its code out of line. If stacks show several copies of its code (clones that
      * a compiler made), the lowest of their addresses. The cold part of a function may lie below
-     * it.
-     */
+     * it. */
     uint64_t start;
 };
 
@@ -91,25 +89,19 @@ struct session_code_frame {
 bool session_code_frame(const struct session *session, uint32_t id,
                         struct session_code_frame *frame, struct session_error *error);
 
-/*
- * Loads the frames of all stacks, which takes four bytes of memory for each. From then on stacks
- * are read without SQL. Call it before asking for many. Returns false with `error` set.
- */
+/* Loads the frames of all stacks, which takes four bytes of memory for each. From then on stacks
+ * are read without SQL. Call it before asking for many. Returns false with `error` set. */
 bool session_load_stacks(struct session *session, struct session_error *error);
 /* Returns the largest id of a stack. Stack 0 has no frames. */
 uint32_t session_stack_largest(const struct session *session);
-/*
- * Stores the ids of a stack's frames, innermost first, and their number. They are valid until the
- * next call about a stack. Returns false with `error` set.
- */
+/* Stores the ids of a stack's frames, innermost first, and their number. They are valid until the
+ * next call about a stack. Returns false with `error` set. */
 bool session_stack_frames(struct session *session, uint32_t stack, const uint32_t **frames,
                           size_t *count, struct session_error *error);
 
-/*
- * A frame with its callers. All stacks are one tree of such nodes, which count from 1: so what
+/* A frame with its callers. All stacks are one tree of such nodes, which count from 1: so what
  * stacks share need not be gone through for each of them. All nodes inwards of a node are those
- * directly before it: from the highest number down, a caller comes before its callees.
- */
+ * directly before it: from the highest number down, a caller comes before its callees. */
 struct session_stack_node {
     uint32_t caller; /* a higher number; 0: the frame is the outermost one */
     uint32_t frame;
@@ -119,10 +111,8 @@ struct session_stack_node {
 uint32_t session_stack_nodes(const struct session *session);
 struct session_stack_node session_stack_node(const struct session *session, uint32_t node);
 uint32_t session_stack_innermost(const struct session *session, uint32_t stack);
-/*
- * Visits all nodes from the outermost frames inwards. `recurs`: a node outward has the function,
- * too. Returns false if a visit does, or with `error` set.
- */
+/* Visits all nodes from the outermost frames inwards. `recurs`: a node outward has the function,
+ * too. Returns false if a visit does, or with `error` set. */
 bool session_each_stack_node(struct session *session,
                              bool (*visit)(void *context, uint32_t node,
                                            const struct session_code_frame *frame, bool recurs),

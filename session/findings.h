@@ -40,10 +40,8 @@ const char *ranked_graph(size_t kind);
  * findings. Blocks. Returns false with `error` set. */
 bool ranked_find(struct session *session, size_t kind, const char *filter,
                  struct ranked_finding *findings, size_t *count, struct session_error *error);
-/*
- * Orders findings, and leaves out those of less than a thousandth of `peak_bytes` and those whose
- * function and type another kind has told already. Returns the number left.
- */
+/* Orders findings, and leaves out those of less than a thousandth of `peak_bytes` and those whose
+ * function and type another kind has told already. Returns the number left. */
 size_t ranked_order(struct ranked_finding *findings, size_t count, uint64_t peak_bytes);
 /* Returns 2 for a finding that matters most, 1, or 0. */
 int ranked_severity(const struct ranked_finding *finding, uint64_t peak_bytes);

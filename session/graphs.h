@@ -42,11 +42,9 @@ struct session_graph {
     bool hidden; /* a graph of the same name in an earlier place is used */
 };
 
-/*
- * Stores all graphs, ordered by name and place; session_graphs_free() them. `session` may be NULL.
+/* Stores all graphs, ordered by name and place; session_graphs_free() them. `session` may be NULL.
  * Returns false with `error` set. An unreadable folder is not a failure: `error` then says why, and
- * the other places are listed.
- */
+ * the other places are listed. */
 bool session_graphs(struct session *session, struct session_graph **graphs, size_t *count,
                     struct session_error *error);
 void session_graphs_free(struct session_graph *graphs, size_t count);
@@ -65,11 +63,9 @@ struct session_storing {
     char note[512]; /* why it was not stored in the session; "": it was, or not asked for */
 };
 
-/*
- * Checks the name and the text and stores the graph. `session` may be NULL. Returns false with
+/* Checks the name and the text and stores the graph. `session` may be NULL. Returns false with
  * `error` set: a bad name, a filter that does not parse (with its column), or no place that can be
- * written.
- */
+ * written. */
 bool session_graph_store(struct session *session, const char *name, const char *text,
                          struct session_storing *storing, struct session_error *error);
 /* Renames a graph of the session or the folder. Never replaces another one. */
@@ -108,19 +104,15 @@ bool session_settings(struct session *session, struct session_setting **settings
                       struct session_error *error);
 void session_settings_free(struct session_setting *settings, size_t count);
 
-/*
- * Puts the stored settings in force (session_set_user_code() has the conditions). session_open()
+/* Puts the stored settings in force (session_set_user_code() has the conditions). session_open()
  * does it; call it again after a change. If the session and the folder disagree about a word, the
- * session's setting counts. Returns false with `error` set: what was in force stays.
- */
+ * session's setting counts. Returns false with `error` set: what was in force stays. */
 bool session_settings_apply(struct session *session, struct session_error *error);
 
-/*
- * Hides a word in all sessions that this process opens from now on, as a SESSION_HIDE of the
- * folder would, but stores nothing. A stored setting of another kind about the word comes first.
- * Returns false with `error` set if the word could not be stored, either. Call it before other
- * threads open sessions.
- */
+/* Hides a word in all sessions that this process opens from now on, as a SESSION_HIDE of the folder
+ * would, but stores nothing. A stored setting of another kind about the word comes first. Returns
+ * false with `error` set if the word could not be stored, either. Call it before other threads open
+ * sessions. */
 bool session_hide_always(const char *word, struct session_error *error);
 
 /* Stores a setting. One that is there already is not an error. */
@@ -178,22 +170,18 @@ size_t session_box_inputs(const struct session_box *box);
  * is no memory. */
 char *session_diagram_text(const struct session_diagram *diagram, size_t box);
 
-/*
- * Finds the name of the graph that a box uses: "grown" of "grown(1s, 2s)". Returns false if the box
- * is no such set.
- */
+/* Finds the name of the graph that a box uses: "grown" of "grown(1s, 2s)". Returns false if the box
+ * is no such set. */
 bool session_diagram_name(const struct session_diagram *diagram, size_t box, char *out,
                           size_t size);
 /* Returns true if the diagram's own definitions give the name its meaning. */
 bool session_diagram_defines(const struct session_diagram *diagram, const char *name);
 
-/*
- * Returns the text of the whole graph in which the boxes of a graph take the place of the box that
+/* Returns the text of the whole graph in which the boxes of a graph take the place of the box that
  * uses it by its name, malloc()ed. `stored` is the text of that graph; it counts unless the
  * diagram's own definitions have the name. Returns NULL with `error` set if the use has other
  * parameters, a name that the graph defines means something else in the diagram, or there is no
- * memory. The caller checks the text.
- */
+ * memory. The caller checks the text. */
 char *session_diagram_opened(const struct session_diagram *diagram, size_t box, const char *stored,
                              struct session_error *error);
 
@@ -201,10 +189,8 @@ char *session_diagram_opened(const struct session_diagram *diagram, size_t box, 
  * feeds `from`, or is it. */
 bool session_diagram_circles(const struct session_diagram *diagram, size_t from, size_t to);
 
-/*
- * Returns the text of the whole graph in which an operator joins the output of `to`, first, and
- * that of `from`, malloc()ed; NULL if there is no memory.
- */
+/* Returns the text of the whole graph in which an operator joins the output of `to`, first, and
+ * that of `from`, malloc()ed; NULL if there is no memory. */
 char *session_diagram_joined(const struct session_diagram *diagram, size_t from, size_t to,
                              char operator_);
 
@@ -227,17 +213,13 @@ char *session_diagram_wired(const struct session_diagram *diagram, size_t from, 
 
 /* ---- user folder ---- */
 
-/*
- * The user's folder: $XDG_CONFIG_HOME/mprof, or ~/.config/mprof. Folders and files are the user's
- * alone (0700, 0600). No symbolic link in it is followed, and only regular files are read,
- * replaced and removed. A file is written under another name and gets its own when it is whole.
- */
+/* The user's folder: $XDG_CONFIG_HOME/mprof, or ~/.config/mprof. Folders and files are the user's
+ * alone (0700, 0600). No symbolic link in it is followed, and only regular files are read, replaced
+ * and removed. A file is written under another name and gets its own when it is whole. */
 
-/*
- * Opens the folder itself, or `below` in it if that is not NULL. Makes them if `make` is set.
+/* Opens the folder itself, or `below` in it if that is not NULL. Makes them if `make` is set.
  * Returns a descriptor for close(), or -1: with `make` clear and nothing there, `error` stays
- * empty, otherwise it says why.
- */
+ * empty, otherwise it says why. */
 int user_folder_open(const char *below, bool make, struct session_error *error);
 
 /* Returns the text of a file, at most `limit` bytes; free() it. NULL: `error` is empty if there is

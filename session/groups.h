@@ -34,11 +34,9 @@ struct graph_result;
 struct session_group_set;
 struct session_measure;
 
-/*
- * Parses and runs `text` (NULL or "": `all`). Returns NULL with `error` set; `error->column` counts
+/* Parses and runs `text` (NULL or "": `all`). Returns NULL with `error` set; `error->column` counts
  * from 1 if a place in the text is to blame. The caller graph_result_free()s the result before it
- * closes the session.
- */
+ * closes the session. */
 struct graph_result *graph_run(struct session *session, const char *text,
                                struct session_error *error);
 /* The rights of a text. graph_run() and selection_new() give none. */
@@ -63,11 +61,9 @@ enum graph_result_kind graph_result_kind(const struct graph_result *result);
 struct selection *graph_result_selection(const struct graph_result *result);
 struct session_group_set *graph_result_groups(const struct graph_result *result);
 const struct session_measure *graph_result_measure(const struct graph_result *result);
-/*
- * The allocations of other sessions in a result of allocations. Each side has the rows of its
+/* The allocations of other sessions in a result of allocations. Each side has the rows of its
  * session; those of the session that ran the graph are graph_result_selection(). Other sessions
- * stay open as long as that one.
- */
+ * stay open as long as that one. */
 struct graph_side {
     struct session *session; /* session_path() is its file */
     struct selection *selection;
@@ -152,12 +148,10 @@ struct session_group_key {
 /* Returns a key of a row. A row or key that does not exist gives null. */
 struct session_group_key session_group_key(const struct session_group_set *set, size_t row,
                                            size_t key);
-/*
- * Writes a key as text: the name; a number in digits; true or false; "-" for null; for a path all
+/* Writes a key as text: the name; a number in digits; true or false; "-" for null; for a path all
  * functions from the root inwards with ';' between them. Cuts what does not fit into `size` bytes
  * (at least 1). Control characters are not escaped (session_printable() does that). Returns the
- * length of the whole text without the NUL.
- */
+ * length of the whole text without the NUL. */
 size_t session_group_key_text(const struct session_group_set *set, size_t row, size_t key,
                               char *out, size_t size);
 /* Returns the whole text, malloc()ed, NULL if memory is exhausted. */
@@ -205,10 +199,8 @@ enum session_group_measure {
 const char *session_group_measure_name(enum session_group_measure measure);
 enum session_unit session_group_measure_unit(enum session_group_measure measure);
 
-/*
- * Computes the measures whose bits (1u << measure) are set, for all groups. Returns false with
- * `error` set: a damaged chunk, no memory, cancelled. Facts that were known stay known.
- */
+/* Computes the measures whose bits (1u << measure) are set, for all groups. Returns false with
+ * `error` set: a damaged chunk, no memory, cancelled. Facts that were known stay known. */
 bool session_groups_prepare(struct session_group_set *set, unsigned measures,
                             struct session_error *error);
 /* Stores a measure of a row. Returns false with `error` set, as session_groups_prepare() does, or
@@ -216,11 +208,9 @@ bool session_groups_prepare(struct session_group_set *set, unsigned measures,
 bool session_group_value(struct session_group_set *set, size_t row,
                          enum session_group_measure measure, uint64_t *value,
                          struct session_error *error);
-/*
- * Stores the standard error of an estimate: the square root of the variance of the group's
+/* Stores the standard error of an estimate: the square root of the variance of the group's
  * allocations, objects, bytes, live_count, live_bytes or at_peak_bytes. 0 if the session is not
- * sampled, below 0 for a measure whose error is not known. Returns false with `error` set.
- */
+ * sampled, below 0 for a measure whose error is not known. Returns false with `error` set. */
 bool session_group_error(struct session_group_set *set, size_t row,
                          enum session_group_measure measure, double *standard_error,
                          struct session_error *error);
@@ -234,19 +224,15 @@ int session_group_color(const struct session_group_set *set, size_t row);
 
 /* ---- groups: order and members ---------------------------------------------------------- */
 
-/*
- * Sort the rows by a measure or by a key (from 0), as the step `sort` does: null comes last, equal
+/* Sort the rows by a measure or by a key (from 0), as the step `sort` does: null comes last, equal
  * rows are in the order of their keys. Return false with `error` set; the order is then the one
- * before.
- */
+ * before. */
 bool session_groups_sort(struct session_group_set *set, enum session_group_measure measure,
                          bool descending, struct session_error *error);
 bool session_groups_sort_by_key(struct session_group_set *set, size_t key, bool descending,
                                 struct session_error *error);
 
-/*
- * Returns the allocations of one row, as `ungroup` does of all: a new selection that the caller
- * frees, by id, with the colours of the allocations and groups. NULL with `error` set.
- */
+/* Returns the allocations of one row, as `ungroup` does of all: a new selection that the caller
+ * frees, by id, with the colours of the allocations and groups. NULL with `error` set. */
 struct selection *session_group_members(struct session_group_set *set, size_t row,
                                         struct session_error *error);

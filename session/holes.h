@@ -32,16 +32,12 @@ struct session_use {
     uint64_t largest, largest_at; /* the largest hole and its first address; 0: there is none */
 };
 
-/*
- * Sums up the use of the regions in [from, to) at `ns`. A gap counts if it begins there. Returns
- * false with `error` set.
- */
+/* Sums up the use of the regions in [from, to) at `ns`. A gap counts if it begins there. Returns
+ * false with `error` set. */
 bool selection_use(struct selection *selection, uint64_t ns, uint64_t from, uint64_t to,
                    uint64_t least, struct session_use *use, struct session_error *error);
-/*
- * Does the same without touching what the session keeps about the moment of the grid. Questions
- * about many moments that follow each other in time are quick: each starts from the one before.
- */
+/* Does the same without touching what the session keeps about the moment of the grid. Questions
+ * about many moments that follow each other in time are quick: each starts from the one before. */
 bool selection_use_over_time(struct selection *selection, uint64_t ns, uint64_t from, uint64_t to,
                              uint64_t least, struct session_use *use, struct session_error *error);
 /* Gives back the memory that is kept for such questions. */
@@ -60,11 +56,9 @@ struct session_hole {
     uint64_t since_ns;
 };
 
-/*
- * Stores the holes of `least` bytes and more at `ns` that begin in [from, to), the largest first,
+/* Stores the holes of `least` bytes and more at `ns` that begin in [from, to), the largest first,
  * equal ones by address. The caller frees them. `since`: find since_ns, too, by a pass over all
- * allocations; otherwise it is SESSION_NEVER. Returns false with `error` set.
- */
+ * allocations; otherwise it is SESSION_NEVER. Returns false with `error` set. */
 bool session_holes(struct session *session, uint64_t ns, uint64_t from, uint64_t to, uint64_t least,
                    bool since, struct session_hole **holes, size_t *count,
                    struct session_error *error);

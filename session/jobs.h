@@ -36,10 +36,8 @@ enum session_question_kind {
     SESSION_ASK_CALL,      /* any functions of session.h, by a function of the caller */
 };
 
-/*
- * Answers a SESSION_ASK_CALL. The engine calls it with the data of the question. It may call every
- * function of session.h on this session and selection. Returns false with `error` set.
- */
+/* Answers a SESSION_ASK_CALL. The engine calls it with the data of the question. It may call every
+ * function of session.h on this session and selection. Returns false with `error` set. */
 typedef bool session_call(struct session *session, struct selection *selection, void *data,
                           struct session_error *error);
 

@@ -81,11 +81,9 @@ struct session_leaks {
     char *texts;    /* that `why` points to */
 };
 
-/*
- * Groups the never freed blocks of the selection. `suppressions` names leaks that the caller knows
+/* Groups the never freed blocks of the selection. `suppressions` names leaks that the caller knows
  * of, beside the stacks that ingest has suppressed, or NULL. It must outlive the result. Returns
- * false with `error` set; otherwise the caller calls session_leaks_free().
- */
+ * false with `error` set; otherwise the caller calls session_leaks_free(). */
 bool selection_leaks(struct selection *selection, const struct suppressions *suppressions,
                      struct session_leaks *leaks, struct session_error *error);
 void session_leaks_free(struct session_leaks *leaks);

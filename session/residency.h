@@ -59,11 +59,9 @@ struct session_residency {
     uint64_t bytes[RESIDENCY_CLASSES];
 };
 
-/*
- * Stores the readings of the selected process in the order of time, or those of all, process by
+/* Stores the readings of the selected process in the order of time, or those of all, process by
  * process. They belong to the session. A session may have none: session_residency_why() then says
- * why. Returns false with `error` set.
- */
+ * why. Returns false with `error` set. */
 bool session_residencies(struct session *session, const struct session_residency **moments,
                          size_t *count, struct session_error *error);
 /* Stores whether there is any, so that the bytes of blocks in memory are known. Returns false with

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Who keeps memory alive, at the moments when mprof-run took the references between blocks
+/* Who keeps memory alive, at the moments when mprof-run took the references between blocks
  * (heap_snapshot and the tables beside it, schemas/session.sql). A block or a set of blocks retains
- * the bytes that would be unreachable without it, its own included.
- */
+ * the bytes that would be unreachable without it, its own included. */
 #pragma once
 
 #include <stdbool.h>

@@ -40,11 +40,9 @@ struct session_row_order {
 /* Returns true if the filter has sorted the allocations. Any thread may call it. */
 bool selection_is_sorted(const struct selection *selection);
 
-/*
- * Stores the ids of the allocations at the places from `first` (0 is the first) on: `capacity` of
+/* Stores the ids of the allocations at the places from `first` (0 is the first) on: `capacity` of
  * them, or as many as there are. Takes some passes over the selected rows, unless the last calls
- * have found these places already. Returns false with `error` set.
- */
+ * have found these places already. Returns false with `error` set. */
 bool selection_rows(struct selection *selection, const struct session_row_order *order,
                     uint64_t first, size_t capacity, uint64_t *ids, size_t *count,
                     struct session_error *error);

@@ -31,10 +31,8 @@ size_t same_modules_list(const struct same_modules *same, const struct same_modu
 /* Writes "app-1.0 is compared as app-1.1, by its name without the version". Returns `out`. */
 const char *same_module_text(const struct same_module *module, char *out, size_t size);
 
-/*
- * Returns a copy of a name of `from` as `to` calls it, malloc()ed: mostly the same. `field` is what
+/* Returns a copy of a name of `from` as `to` calls it, malloc()ed: mostly the same. `field` is what
  * has it, as in the filter language: a module; a process or its first thread, which has the name of
  * the program up to 15 bytes; a function without a symbol, such as "app-1.0+0x1139", if the build
- * is the same. NULL: memory is exhausted.
- */
+ * is the same. NULL: memory is exhausted. */
 char *same_modules_name(const struct same_modules *same, const char *field, const char *name);

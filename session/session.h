@@ -32,11 +32,9 @@ struct session_error {
 /* The message of a browser or report when memory is exhausted. */
 #define SESSION_OUT_OF_MEMORY "out of memory; close other programs or filter more"
 
-/*
- * Writes text from outside to `out` as messages show it: bytes that could steer a terminal become
+/* Writes text from outside to `out` as messages show it: bytes that could steer a terminal become
  * \xHH. Cuts text that does not fit into `size` bytes (at least 1). Returns the length without the
- * NUL.
- */
+ * NUL. */
 size_t session_printable(char *out, size_t size, const char *text);
 
 /* ---- open and describe ------------------------------------------------------------------ */
@@ -56,18 +54,14 @@ bool session_recording(const struct session *session);
  * A block that is live then need not be a leak. */
 bool session_stopped(const struct session *session);
 
-/*
- * For a session that is being recorded: session_program_ended() tells whether the program has ended
- * and only the rest of its trace is still being loaded. session_lag_ns() returns by how many ns
- * the session is behind the program.
- */
+/* For a session that is being recorded: session_program_ended() tells whether the program has ended
+ * and only the rest of its trace is still being loaded. session_lag_ns() returns by how many ns the
+ * session is behind the program. */
 bool session_program_ended(const struct session *session);
 uint64_t session_lag_ns(const struct session *session);
-/*
- * Returns true if there is a newer state of a session that is being recorded, in the same file or
+/* Returns true if there is a newer state of a session that is being recorded, in the same file or
  * under its name. If so, open it again and close this one. Until then this one answers from the
- * state that it was opened with, and the log of the file keeps that and grows.
- */
+ * state that it was opened with, and the log of the file keeps that and grows. */
 bool session_has_newer(struct session *session);
 /* Returns the path, as given to session_open(). */
 const char *session_path(const struct session *session);
@@ -110,10 +104,8 @@ uint64_t session_peak_bytes(const struct session *session);
 /* Returns true if sums are estimates. */
 bool session_sampled(const struct session *session);
 
-/*
- * A process, or one of the programs that it executed one after another: each has a row. Sums and
- * times are its own; times are in session time.
- */
+/* A process, or one of the programs that it executed one after another: each has a row. Sums and
+ * times are its own; times are in session time. */
 struct session_process {
     uint32_t id, place;             /* place: among the programs of its pid, from 1 */
     uint32_t executed_from, parent; /* ids; 0: none in the session */
@@ -127,11 +119,9 @@ struct session_process {
     uint64_t resident_bytes; /* its largest resident set; 0: not known */
 };
 size_t session_processes(const struct session *session, const struct session_process **processes);
-/*
- * Returns the selected process, 0: all together. Everything except names, stacks and threads is
+/* Returns the selected process, 0: all together. Everything except names, stacks and threads is
  * limited to it: selections (unless their filter tests processes), peaks, regions, samples, marks,
- * the values of `meta` that one process has. Ingest chooses the first selected process.
- */
+ * the values of `meta` that one process has. Ingest chooses the first selected process. */
 uint32_t session_selected_process(const struct session *session);
 /* Selects another process. Selections made before keep theirs. Returns false with `error` set. */
 bool session_select_process(struct session *session, uint32_t id, struct session_error *error);
@@ -166,11 +156,9 @@ struct session_member {
     char name[64], type[96];
     uint64_t offset, size; /* bytes; bit fields share some */
 };
-/*
- * Stores the members of a type in order of declaration, the first `capacity` of `*count`, and the
+/* Stores the members of a type in order of declaration, the first `capacity` of `*count`, and the
  * size of one object, 0 if it is not known. A type that is not a record has no members. Returns
- * false with `error` set.
- */
+ * false with `error` set. */
 bool session_type_members(struct session *session, uint32_t type, struct session_member *members,
                           size_t capacity, size_t *count, uint64_t *size,
                           struct session_error *error);
@@ -247,12 +235,10 @@ enum session_color_by {
 
 struct selection;
 
-/*
- * Parses and runs `text` (schemas/filter-language.md; NULL or "" is `all`). Returns NULL with
+/* Parses and runs `text` (schemas/filter-language.md; NULL or "" is `all`). Returns NULL with
  * `error` set; `error->column` counts from 1 in a bad filter. The result is a set of allocations
  * with the pipeline's colouring, sort and top: a bitmap, not a copy. For groups and measures see
- * groups.h.
- */
+ * groups.h. */
 struct selection *selection_new(struct session *session, const char *text,
                                 struct session_error *error);
 /* Returns the selection, with one more owner: each calls selection_free(), the last one frees it.
@@ -260,12 +246,10 @@ struct selection *selection_new(struct session *session, const char *text,
 struct selection *selection_share(struct selection *selection);
 void selection_free(struct selection *selection);
 
-/*
- * Writes the selection to the new file `path`, as a session of its own (docs/session-schema.md, "A
+/* Writes the selection to the new file `path`, as a session of its own (docs/session-schema.md, "A
  * session of some allocations"). `graph` is the text that selected it. It takes minutes for many
  * millions of allocations, and may be cancelled. Returns false with `error` set; then there is no
- * new file.
- */
+ * new file. */
 bool selection_write(struct selection *selection, const char *graph, const char *path,
                      struct session_error *error);
 
@@ -293,11 +277,9 @@ uint64_t selection_allocations(const struct selection *selection);
 uint64_t selection_bytes(const struct selection *selection);      /* allocated in all */
 uint64_t selection_live_bytes(const struct selection *selection); /* live at the end */
 uint64_t selection_live_count(const struct selection *selection);
-/*
- * Return the exact largest live bytes of the selection and the first moment that had them. In one
+/* Return the exact largest live bytes of the selection and the first moment that had them. In one
  * nanosecond frees come before allocations, because "live at t" is alloc <= t < free. The first
- * call finds them by two or more scans and keeps them. 0 if a damaged chunk prevents it.
- */
+ * call finds them by two or more scans and keeps them. 0 if a damaged chunk prevents it. */
 uint64_t selection_peak_bytes(const struct selection *selection);
 uint64_t selection_peak_ns(const struct selection *selection);
 enum session_color_by selection_color_by(const struct selection *selection);
@@ -306,14 +288,12 @@ bool selection_contains(const struct selection *selection, uint64_t id);
  * if there is none, or `selection` is NULL. */
 bool selection_row(struct selection *selection, uint64_t n, struct session_allocation *allocation);
 
-/*
- * The legend of a colouring, the same for every view: the largest categories of the selection by
+/* The legend of a colouring, the same for every view: the largest categories of the selection by
  * bytes live at the program's peak, then by bytes allocated. (The views colour live memory; by
  * bytes allocated alone, many short-lived blocks would take every colour.) They are in order of
  * size, largest first, or in the order of the scale for sizes, ages and lifetimes. Categories
  * beyond `SESSION_COLORS - 1` share the last entry, "rest". So do, in selection_color(), categories
- * that do not occur in the selection.
- */
+ * that do not occur in the selection. */
 #define SESSION_COLORS 11
 struct session_legend {
     size_t count;
@@ -339,12 +319,10 @@ struct session_slot {
     uint64_t allocated_bytes, allocated_count, freed_bytes, freed_count;
     uint64_t color_bytes[SESSION_COLORS]; /* live at the slot's end, by legend position */
 };
-/*
- * Splits [from, to) into `count` equal slots and writes them to `slots`. If all allocations of a
+/* Splits [from, to) into `count` equal slots and writes them to `slots`. If all allocations of a
  * large session are selected and the slots are long, each begins at the nearest of up to 65,536
  * moments for which ingest has kept sums (schemas/slots.md), and its peak is the largest of all
- * moments. Returns false with `error` set.
- */
+ * moments. Returns false with `error` set. */
 bool selection_timeline(struct selection *selection, uint64_t from_ns, uint64_t to_ns, size_t count,
                         enum session_color_by by, struct session_slot *slots,
                         struct session_error *error);
@@ -412,15 +390,12 @@ bool selection_grid(struct selection *selection, uint64_t ns, uint64_t address,
                     struct session_cell *cells, struct session_error *error);
 /* Returns the id of the allocation that holds `address` at `ns`, 0 if none does. */
 uint64_t session_allocation_at(struct session *session, uint64_t ns, uint64_t address);
-/*
- * Stores the ids of the live allocations nearest below and above `address` at `ns`, 0 if there is
- * none. The one that holds the address does not count.
- */
+/* Stores the ids of the live allocations nearest below and above `address` at `ns`, 0 if there is
+ * none. The one that holds the address does not count. */
 void session_neighbours(struct session *session, uint64_t ns, uint64_t address, uint64_t *below,
                         uint64_t *above);
-/*
- * Returns the number of allocations at exactly this address that were freed by `ns`, 0 if a chunk
- * cannot be read. Stores the time of the last free, 0 if there is none; `last_free_ns` may be NULL.
- */
+/* Returns the number of allocations at exactly this address that were freed by `ns`, 0 if a chunk
+ * cannot be read. Stores the time of the last free, 0 if there is none; `last_free_ns` may be
+ * NULL. */
 uint64_t session_address_history(struct session *session, uint64_t ns, uint64_t address,
                                  uint64_t *last_free_ns);

@@ -20,11 +20,9 @@ struct session_source_line {
     uint64_t own_bytes; /* of `bytes`: those whose call site is the line */
 };
 
-/*
- * Stores the lines of a file, as the session names it, in ascending order; those without
+/* Stores the lines of a file, as the session names it, in ascending order; those without
  * allocations are missing. The caller frees them. Takes a pass over the selected allocations at the
- * selection's first use. Returns false with `error` set.
- */
+ * selection's first use. Returns false with `error` set. */
 bool selection_source(struct selection *selection, const char *path,
                       struct session_source_line **lines, size_t *count,
                       struct session_error *error);

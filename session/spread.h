@@ -50,14 +50,12 @@ struct session_lifetimes {
 bool selection_lifetimes(struct selection *selection, struct session_lifetimes *lifetimes,
                          struct session_error *error);
 
-/*
- * Counts freed blocks by the allocations that happened while they lived: those of the process heap
+/* Counts freed blocks by the allocations that happened while they lived: those of the process heap
  * (of the selected process or of all), in the selection or not, whose time is after that of the
  * block's allocation and not after that of its free. Allocations at the very nanosecond of the
  * block's own do not count. A bin ends at a power of two. In a sampled session recorded allocations
  * are counted between. Keeps four bytes of memory for each allocation of the session while it runs.
- * Returns false with `error` set, also if there are more than SESSION_BETWEEN_MOST.
- */
+ * Returns false with `error` set, also if there are more than SESSION_BETWEEN_MOST. */
 #define SESSION_BETWEEN_MOST (UINT64_C(1) << 27)
 bool selection_lifetimes_in_allocations(struct selection *selection,
                                         struct session_lifetimes *lifetimes,

@@ -35,11 +35,9 @@ enum session_table_end { TABLE_COMPLETE, TABLE_ROWS_MOST, TABLE_BYTES_MOST };
 
 struct session_table;
 
-/*
- * Runs `text`. Keeps at most `rows_most` rows, and at most 64 MiB. Returns NULL with `error` set:
+/* Runs `text`. Keeps at most `rows_most` rows, and at most 64 MiB. Returns NULL with `error` set:
  * not one statement, a statement that may write (or attach, detach, or change a setting), an error
- * of SQL, cancelled. `error->column` counts characters of `text` from 1; 0: no place is known.
- */
+ * of SQL, cancelled. `error->column` counts characters of `text` from 1; 0: no place is known. */
 struct session_table *session_sql(struct session *session, const char *text, size_t rows_most,
                                   struct session_error *error);
 void session_table_free(struct session_table *table);
@@ -56,12 +54,10 @@ const char *session_table_origin(const struct session_table *table, size_t colum
 struct session_value session_table_value(const struct session_table *table, size_t row,
                                          size_t column);
 
-/*
- * Visits the words that can come at byte `at` of a statement: after FROM and JOIN the tables and
+/* Visits the words that can come at byte `at` of a statement: after FROM and JOIN the tables and
  * views; after "NAME." the columns of that table, or of the one that has this alias; elsewhere the
  * columns of the tables that the statement names, then all tables. `keywords`: SQL's keywords, too.
  * It reads the tables of the file, so it takes some milliseconds. There are no words in a string,
- * and none while another program writes to the file.
- */
+ * and none while another program writes to the file. */
 void session_sql_words(struct session *session, const char *text, size_t at, bool keywords,
                        session_visit_word *visit, void *context);

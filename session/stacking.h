@@ -22,13 +22,11 @@ struct session_stacking {
     enum session_color_by by;
 };
 
-/*
- * Stacks a selection. `by` has the fields as a `join` writes them ("caller", "type, thread",
- * "frame 2"), or SESSION_STACKING_GROUPS. A field that is also a colouring gives that colouring:
- * sizes and lifetimes then have classes. Anything else takes two or three passes over the rows and
- * a byte for each row of the session; the selection keeps the last one. Returns false with `error`
- * set: no such field, no groups.
- */
+/* Stacks a selection. `by` has the fields as a `join` writes them ("caller", "type, thread", "frame
+ * 2"), or SESSION_STACKING_GROUPS. A field that is also a colouring gives that colouring: sizes and
+ * lifetimes then have classes. Anything else takes two or three passes over the rows and a byte for
+ * each row of the session; the selection keeps the last one. Returns false with `error` set: no
+ * such field, no groups. */
 bool selection_stacking(struct selection *selection, const char *by,
                         struct session_stacking *stacking, struct session_error *error);
 

@@ -47,26 +47,20 @@ struct session_stacks_options {
     uint64_t at_ns;
     bool own_peaks; /* takes some passes over the allocations */
     bool at_peak, lifetimes;
-    /*
-     * short_count is not needed. For all allocations without a split the rest may then come from
-     * the sums that ingest stored, without a pass.
-     */
+    /* short_count is not needed. For all allocations without a split the rest may then come from
+     * the sums that ingest stored, without a pass. */
     bool without_short;
 };
 
-/*
- * Stores a row for each stack (and part of it) that has selected allocations: the caller free()s
+/* Stores a row for each stack (and part of it) that has selected allocations: the caller free()s
  * them. They are sorted by stack, then by type, thread, arena, process and size. Returns false with
- * `error` set: a damaged chunk, no memory, cancelled, or too many rows (4 Mi).
- */
+ * `error` set: a damaged chunk, no memory, cancelled, or too many rows (4 Mi). */
 bool selection_stacks(struct selection *selection, const struct session_stacks_options *options,
                       struct session_stack_sums **rows, size_t *count, struct session_error *error);
 
-/*
- * Stores, by function id from 0 to *count - 1, the bytes that were live at the program's peak and
+/* Stores, by function id from 0 to *count - 1, the bytes that were live at the program's peak and
  * have the function anywhere on their stacks, recursion once. The caller free()s them. For all
- * allocations it needs no pass over them. Returns false with `error` set.
- */
+ * allocations it needs no pass over them. Returns false with `error` set. */
 bool selection_functions_at_peak(struct selection *selection, uint64_t **bytes, size_t *count,
                                  struct session_error *error);
 
@@ -89,11 +83,9 @@ enum session_function_part {
     SESSION_AT_CALL_SITE, /* that of the call site */
     SESSION_AT_USER       /* the innermost one of the user's own code */
 };
-/*
- * Stores a test of the filter language for the stacks that have this function in this part, and no
+/* Stores a test of the filter language for the stacks that have this function in this part, and no
  * other one of its name: "stack in (2..4, 7)". The caller free()s the test; it is NULL if there is
- * no such stack, or more than 100,000 pieces. Returns false with `error` set.
- */
+ * no such stack, or more than 100,000 pieces. Returns false with `error` set. */
 bool session_function_stacks(struct session *session, uint32_t function,
                              enum session_function_part part, char **test,
                              struct session_error *error);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The tables of a session as ingest stored them (docs/session-schema.md), row by row, for callers
+/* The tables of a session as ingest stored them (docs/session-schema.md), row by row, for callers
  * that hand them to another database. Tables of packed bytes, which only readers of sessions
- * understand, are left out. The rules of session.h hold.
- */
+ * understand, are left out. The rules of session.h hold. */
 #pragma once
 
 #include <stdbool.h>
@@ -35,10 +33,8 @@ void session_stored_tables_free(struct stored_table *tables, size_t count);
 
 /* A value as text: of a number its digits. NULL for an SQL NULL. */
 typedef bool stored_row_visitor(void *context, const char *const *values);
-/*
- * Calls `visit` for each row of a table, in the order of its key if it has one. The values are
+/* Calls `visit` for each row of a table, in the order of its key if it has one. The values are
  * valid until it returns. If it returns false, the reading ends and returns false; `error` is then
- * the visitor's. Also returns false with `error` set: no such table, damaged, cancelled.
- */
+ * the visitor's. Also returns false with `error` set: no such table, damaged, cancelled. */
 bool session_stored_rows(struct session *session, const struct stored_table *table,
                          stored_row_visitor *visit, void *context, struct session_error *error);

@@ -60,9 +60,7 @@ static inline const uint64_t *selection_table_values(const struct selection_tabl
     return table->values + row * table->column_count;
 }
 
-/*
- * Returns a filter step that selects exactly the allocations of a row, if it follows those that
+/* Returns a filter step that selects exactly the allocations of a row, if it follows those that
  * made the selection and the `steps` of the query: "where type == \"node\" and thread == 3". The
- * caller free()s it. NULL: there is no memory.
- */
+ * caller free()s it. NULL: there is no memory. */
 char *selection_table_step(const struct selection_table *table, size_t row);

@@ -14,39 +14,31 @@
 
 /* ---- times and durations as the filter language writes them ---- */
 
-/*
- * Stores the time that `text` means in this session, in ns since the trace began: "2.5s", "peak",
+/* Stores the time that `text` means in this session, in ns since the trace began: "2.5s", "peak",
  * "end - 10ms", or the name of a mark (schemas/filter-language.md). Returns false with `error` set
- * and its column, from 1: not a time, no such mark, or a time before the start.
- */
+ * and its column, from 1: not a time, no such mark, or a time before the start. */
 bool session_moment(const struct session *session, const char *text, uint64_t *ns,
                     struct session_error *error);
-/*
- * Stores the length of time that `text` means in this session, in ns: "2.5s", "10%" of the run,
+/* Stores the length of time that `text` means in this session, in ns: "2.5s", "10%" of the run,
  * "end - peak", or sums of these. Returns false with `error` set and its column, from 1: not a
- * duration, no such mark, or one below 0.
- */
+ * duration, no such mark, or one below 0. */
 bool session_duration(const struct session *session, const char *text, uint64_t *ns,
                       struct session_error *error);
 
 /* ---- the blocks that were allocated over time ---- */
 
-/*
- * Splits [from, to) into `count` equal slots, as selection_timeline() does, and stores the number
+/* Splits [from, to) into `count` equal slots, as selection_timeline() does, and stores the number
  * of allocations of each, by legend position. Takes a pass over the rows. Returns false with
- * `error` set.
- */
+ * `error` set. */
 bool selection_births(struct selection *selection, uint64_t from_ns, uint64_t to_ns, size_t count,
                       enum session_color_by by, uint64_t (*births)[SESSION_COLORS],
                       struct session_error *error);
 
 /* ---- growth ---- */
 
-/*
- * The growth between two moments A and B: the blocks of a selection that were live at A, live at B,
- * allocated after A and up to B, freed after A and up to B (those allocated since A among them).
- * So for each row, and in all: after - before = allocated - freed.
- */
+/* The growth between two moments A and B: the blocks of a selection that were live at A, live at B,
+ * allocated after A and up to B, freed after A and up to B (those allocated since A among them). So
+ * for each row, and in all: after - before = allocated - freed. */
 
 /* The subject of the rows, and so the meaning of their `id`. */
 enum session_growth_by {
@@ -74,12 +66,10 @@ struct session_growth {
     struct session_growth_sum born; /* live at B, not at A */
 };
 
-/*
- * Stores the rows in which anything was live or happened, the largest net growth first and the
+/* Stores the rows in which anything was live or happened, the largest net growth first and the
  * largest loss last; equal ones by id. The caller frees them. `total` is their sum, its id 0; it
  * may be NULL. `from_ns` (A) is at most `to_ns` (B); if they are equal, the rows tell what was live
- * then. Returns false with `error` set.
- */
+ * then. Returns false with `error` set. */
 bool selection_growth(struct selection *selection, uint64_t from_ns, uint64_t to_ns,
                       enum session_growth_by by, struct session_growth **rows, size_t *count,
                       struct session_growth *total, struct session_error *error);
@@ -90,11 +80,9 @@ int64_t session_growth_net(const struct session_growth *row);
 
 /* ---- events ---- */
 
-/*
- * Replays a selection: its allocations and frees in the order of time. For formats that want events
+/* Replays a selection: its allocations and frees in the order of time. For formats that want events
  * instead of sums. The rules of session.h hold: one thread at a time uses a session; the call
- * blocks.
- */
+ * blocks. */
 
 enum session_event_kind { SESSION_EVENT_ALLOC, SESSION_EVENT_FREE };
 

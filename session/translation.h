@@ -25,11 +25,9 @@ enum session_dialect { DIALECT_DUCKDB, DIALECT_POSTGRESQL, DIALECT_CLICKHOUSE, D
 /* Returns the name of a dialect in options: "duckdb", "postgresql", "clickhouse". */
 const char *session_dialect_name(enum session_dialect dialect);
 
-/*
- * Returns the query for a filter, or for the name of a saved one, malloc()ed. `session` has saved
+/* Returns the query for a filter, or for the name of a saved one, malloc()ed. `session` has saved
  * filters; NULL: those of the user's folder and those that ship. `by` has keys of letters, digits
  * and . _ - / alone, at most SESSION_BY_MOST, with commas between them; NULL: none. Returns NULL
- * with `error` and its column set: the text does not parse, or a step cannot be translated.
- */
+ * with `error` and its column set: the text does not parse, or a step cannot be translated. */
 char *session_translate(struct session *session, const char *text, enum session_dialect dialect,
                         const char *by, struct session_error *error);

@@ -86,11 +86,9 @@ void session_tree_free(struct session_tree *tree);
 
 /* Makes the children of a node, if they are not there yet. Returns false with `error` set. */
 bool session_tree_expand(struct session_tree *tree, uint32_t node, struct session_error *error);
-/*
- * Expands from a node on the child that has most, and so on while a child has at least half of what
+/* Expands from a node on the child that has most, and so on while a child has at least half of what
  * its parent has. Stores the last one. Stacks without own code are left aside if there are others.
- * Returns false with `error` set.
- */
+ * Returns false with `error` set. */
 bool session_tree_expand_hottest(struct session_tree *tree, uint32_t node,
                                  enum session_tree_measure measure, uint32_t *last,
                                  struct session_error *error);
@@ -99,10 +97,8 @@ bool session_tree_expand_hottest(struct session_tree *tree, uint32_t node,
 bool session_tree_expand_larger(struct session_tree *tree, uint32_t node,
                                 enum session_tree_measure measure, int64_t least, unsigned levels,
                                 struct session_error *error);
-/*
- * Computes the sums short_count of all nodes, if session_tree_new() did not get them without a pass
- * over the allocations. Returns false with `error` set.
- */
+/* Computes the sums short_count of all nodes, if session_tree_new() did not get them without a pass
+ * over the allocations. Returns false with `error` set. */
 bool session_tree_find_short(struct session_tree *tree, struct session_error *error);
 
 /* The order of siblings, and the way through the tree that a search goes. */
@@ -110,13 +106,11 @@ struct session_tree_order {
     enum session_tree_measure measure;
     bool descending;
 };
-/*
- * Finds the next node, or with `backward` the one before, in whose name the text occurs, letter
+/* Finds the next node, or with `backward` the one before, in whose name the text occurs, letter
  * case aside: from node `from` on, parents before children, siblings in their order, and from the
  * end on at the other end again. Looks into nodes without children so far, and makes those on the
  * way to what it finds. A cycle has the names of all its functions. `within`: only below that node.
- * Stores 0 if there is none. Returns false with `error` set.
- */
+ * Stores 0 if there is none. Returns false with `error` set. */
 struct session_tree_search {
     const char *text;
     uint32_t from, within;
@@ -125,24 +119,18 @@ struct session_tree_search {
 };
 bool session_tree_find(struct session_tree *tree, const struct session_tree_search *search,
                        uint32_t *found, struct session_error *error);
-/*
- * Finds the node at the end of a path of functions from the root on, as session_tree_path() gives
- * it, or the last one that there is. Returns false with `error` set.
- */
+/* Finds the node at the end of a path of functions from the root on, as session_tree_path() gives
+ * it, or the last one that there is. Returns false with `error` set. */
 bool session_tree_follow(struct session_tree *tree, const uint32_t *path, size_t count,
                          uint32_t *node, struct session_error *error);
-/*
- * Finds the node of a function on the path of a stack: the one where the path meets the function
+/* Finds the node of a function on the path of a stack: the one where the path meets the function
  * for the `nth` time, 1 or more, or the last time if it does so less often. Stores 0 if there is
- * none. Returns false with `error` set.
- */
+ * none. Returns false with `error` set. */
 bool session_tree_follow_stack(struct session_tree *tree, uint32_t stack, uint32_t function,
                                uint32_t nth, uint32_t *node, struct session_error *error);
-/*
- * Writes a test of the filter language that the allocations of a node pass. *exact is false if some
+/* Writes a test of the filter language that the allocations of a node pass. *exact is false if some
  * others of the selection pass it, too: no short test tells them apart. Returns false with `error`
- * set.
- */
+ * set. */
 bool session_tree_test(struct session_tree *tree, uint32_t node, char *out, size_t size,
                        bool *exact, struct session_error *error);
 
@@ -153,12 +141,10 @@ const struct session_tree_node *session_tree_node(const struct session_tree *tre
  * there yet. */
 bool session_tree_children(const struct session_tree *tree, uint32_t node, uint32_t *first,
                            uint32_t *count);
-/*
- * Computes the sums of a node without those of its children. In a tree from the outermost function
+/* Computes the sums of a node without those of its children. In a tree from the outermost function
  * inwards that is what the function allocates itself; of a cycle, what its functions do.
  * short_count is 0 until session_tree_short_known(). Returns false if the children are not there
- * yet.
- */
+ * yet. */
 bool session_tree_self(const struct session_tree *tree, uint32_t node,
                        struct session_tree_sums *self);
 /* Sorts nodes. Equal ones are in the order of their names. */
@@ -177,12 +163,10 @@ size_t session_tree_path(const struct session_tree *tree, uint32_t node, uint32_
                          size_t capacity);
 /* Returns the stack of the node's allocations that has most bytes at the peak, or else in all. */
 uint32_t session_tree_stack(const struct session_tree *tree, uint32_t node);
-/*
- * Return a line of that stack: the call of the node in the function of its parent (bottom-up: the
+/* Return a line of that stack: the call of the node in the function of its parent (bottom-up: the
  * call of its parent in the node), and the innermost line of the user's own code up to the node.
  * `line` is 0 if it is not known; no line calls the outermost functions. The file is the whole
- * path.
- */
+ * path. */
 struct session_tree_line {
     const char *file;
     uint32_t line;

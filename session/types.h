@@ -20,11 +20,9 @@ struct session_type_sums {
     uint64_t peak_bytes;                   /* its own largest; SESSION_PEAK_UNKNOWN: not asked */
 };
 
-/*
- * Stores a row for each type that occurs: the caller frees them. The most bytes come first. For all
+/* Stores a row for each type that occurs: the caller frees them. The most bytes come first. For all
  * allocations of a session the rows come from the sums of ingest, with peak_bytes where these have
- * it; otherwise from one pass, without. Returns false with `error` set.
- */
+ * it; otherwise from one pass, without. Returns false with `error` set. */
 bool selection_types(struct selection *selection, struct session_type_sums **rows, size_t *count,
                      struct session_error *error);
 
@@ -42,11 +40,9 @@ struct session_type_course {
     uint64_t peak_bytes;
 };
 
-/*
- * Stores the rows of types that have objects, by type: the caller frees them. `peaks`: find
+/* Stores the rows of types that have objects, by type: the caller frees them. `peaks`: find
  * peak_bytes, by some more passes; otherwise it is SESSION_PEAK_UNKNOWN. Returns false with `error`
- * set.
- */
+ * set. */
 bool selection_type_courses(struct selection *selection, uint64_t from_ns, uint64_t to_ns,
                             bool peaks, struct session_type_course **rows, size_t *count,
                             struct session_error *error);
@@ -54,10 +50,8 @@ bool selection_type_courses(struct selection *selection, uint64_t from_ns, uint6
 /* Returns "exact", "inferred" or "unknown". */
 const char *session_type_confidence(const struct session *session, uint32_t type);
 
-/*
- * Blocks of one size that have no known type and that one function allocates, with the names that
- * would fit. None of the names may be right.
- */
+/* Blocks of one size that have no known type and that one function allocates, with the names that
+ * would fit. None of the names may be right. */
 struct session_type_candidates {
     uint32_t function; /* of the call site; 0: none known */
     uint64_t size;

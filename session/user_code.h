@@ -18,27 +18,21 @@
 
 struct user_code;
 
-/*
- * Takes a copy of new settings; NULL: the default ones. No other call on the session may run at the
- * same time, and selections made before it must be made again: they keep the call sites they had
- * in part. Returns false with `error` set, and the settings stay as they were.
- */
+/* Takes a copy of new settings; NULL: the default ones. No other call on the session may run at the
+ * same time, and selections made before it must be made again: they keep the call sites they had in
+ * part. Returns false with `error` set, and the settings stay as they were. */
 bool session_set_user_code(struct session *session, const struct user_code *code,
                            struct session_error *error);
 /* Returns the settings in force, never NULL. They are valid until the next session_set_user_code()
  * or session_close(). */
 const struct user_code *session_user_code(const struct session *session);
 
-/*
- * Returns true if wrappers of the settings have moved call sites. If so, sums by function that
- * ingest stored are those of other call sites.
- */
+/* Returns true if wrappers of the settings have moved call sites. If so, sums by function that
+ * ingest stored are those of other call sites. */
 bool session_call_sites_moved(const struct session *session);
 
-/*
- * Stores by function id (*count of them) whether frames of the function are the user's own code:
- * the caller frees it. Returns false with `error` set.
- */
+/* Stores by function id (*count of them) whether frames of the function are the user's own code:
+ * the caller frees it. Returns false with `error` set. */
 bool session_own_functions(struct session *session, bool **own, size_t *count,
                            struct session_error *error);
 

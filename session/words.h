@@ -10,12 +10,10 @@
  * Returns false to end the visit. */
 typedef bool session_visit_word(void *context, const char *word, bool name);
 
-/*
- * Visits the words that can follow `text`, a filter cut before the word in question: sets, steps,
+/* Visits the words that can follow `text`, a filter cut before the word in question: sets, steps,
  * fields, colours, saved filters, marks; after a field and its operator the names that the session
  * has for it. Words may come twice. There are none where a number, a sign or anything else must
- * follow, and none after an error.
- */
+ * follow, and none after an error. */
 void session_filter_words(const struct session *session, const char *text,
                           session_visit_word *visit, void *context);
 /* Visits the names that the session has for a text field: "function", "type", "thread", "module",

@@ -125,12 +125,10 @@ static bool prepare(char *trace, const struct stat *of_trace, char *session, boo
     return (yes || agrees(trace, session)) && make_session(trace, session);
 }
 
-/*
- * Returns the session to open for a named file, which the caller frees: the file itself if it is no
+/* Returns the session to open for a named file, which the caller frees: the file itself if it is no
  * trace, or the session beside the trace ("NAME.db" for "NAME.bin"). If that session does not
  * exist, mprof-ingest makes it, once the user has agreed (`yes`, or on the terminal). Returns NULL
- * after a message.
- */
+ * after a message. */
 static char *given_trace_session(const char *path, bool yes)
 {
     struct stat about;
@@ -219,12 +217,10 @@ static bool follow(char *trace, char *session, bool replace, pid_t *follower)
     return good;
 }
 
-/*
- * Starts mprof-ingest, which follows the trace of a running program, and waits for its session,
+/* Starts mprof-ingest, which follows the trace of a running program, and waits for its session,
  * beside the trace. `replace`: one that exists. Returns the session, which the caller frees, or
  * NULL after a message. given_trace_leave() ends mprof-ingest when the browser has ended: the
- * session then has what was recorded until now. With `follower` 0 it does nothing.
- */
+ * session then has what was recorded until now. With `follower` 0 it does nothing. */
 static char *given_trace_follow(const char *path, bool replace, pid_t *follower)
 {
     char *trace = strdup(path), *session = trace ? session_beside(trace) : NULL;

@@ -108,10 +108,8 @@ static void put_paused_resize(struct thread *thread, uint64_t before, const void
         chunk_commit(chunk, trace_put_free(chunk->cursor, &chunk->coding, before, (uintptr_t)old));
 }
 
-/*
- * Makes and records a resize. It takes the stack and makes room before the first stamp: nothing may
- * come between the two stamps, and a chunk begun between them would hold the first one too late.
- */
+/* Makes and records a resize. It takes the stack and makes room before the first stamp: nothing may
+ * come between the two stamps, and a chunk begun between them would hold the first one too late. */
 static void *resize_block(struct thread *thread, const void *frame, void *old,
                           const struct resize *resize)
 {

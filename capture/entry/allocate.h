@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The entry points behind those of heap.c: each makes the real call and records it. Those jump
- * here, so that the frame lies where that of the function lay which the program called.
- */
+/* The entry points behind those of heap.c: each makes the real call and records it. Those jump
+ * here, so that the frame lies where that of the function lay which the program called. */
 #pragma once
 
 #include <stddef.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The functions behind those of heap.c for the blocks of arenas, which record what they are told.
+/* The functions behind those of heap.c for the blocks of arenas, which record what they are told.
  * Those functions jump here, so that the frame lies where that of the function lay which the
- * program called. Also what arenas and runtimes ask of each other.
- */
+ * program called. Also what arenas and runtimes ask of each other. */
 #pragma once
 
 #include <stdbool.h>

@@ -63,11 +63,9 @@ static void *aligned_early(size_t size, size_t alignment)
     return make && make(&block, alignment, size) == 0 ? block : NULL;
 }
 
-/*
- * Returns the function to call instead of the operator while the loader has not relocated this
+/* Returns the function to call instead of the operator while the loader has not relocated this
  * library: a resolver of an indirect function calls it. The decision is the one that is taken
- * later. A function of fewer arguments leaves the others alone.
- */
+ * later. A function of fewer arguments leaves the others alone. */
 static void *operator_early(const char *name)
 {
     const void *of_malloc, *of_new, *base;

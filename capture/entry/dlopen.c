@@ -24,10 +24,8 @@ void *entry_dlopen_before(const char *file, int mode);
 void *entry_dlmopen_before(Lmid_t space, const char *file, int mode);
 void *entry_dlsym_before(void *handle, const char *name);
 
-/*
- * Defines an entry point with two arguments. If `condition` leaves the zero flag set and the real
- * function is known, it jumps there at once.
- */
+/* Defines an entry point with two arguments. If `condition` leaves the zero flag set and the real
+ * function is known, it jumps there at once. */
 #define ENTRY_WITH_TWO(name, condition)                                                            \
     ".globl " name "\n"                                                                            \
     ".type " name ", @function\n" name ":\n"                                                       \

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The names of the public entry points: those of the C library in the shared library, those that
- * the linker's --wrap expects in libmprof.a.
- */
+/* The names of the public entry points: those of the C library in the shared library, those that
+ * the linker's --wrap expects in libmprof.a. */
 #pragma once
 
 #include <pthread.h>
@@ -43,10 +41,8 @@ void free_sized(void *address, size_t size);
 void free_aligned_sized(void *address, size_t alignment, size_t size);
 #endif
 
-/*
- * Defines next_NAME(), which returns the function behind the entry point NAME. In libmprof.so the
- * first call looks it up (record/real.h); in a static program the linker has found it.
- */
+/* Defines next_NAME(), which returns the function behind the entry point NAME. In libmprof.so the
+ * first call looks it up (record/real.h); in a static program the linker has found it. */
 #ifdef MPROF_STATIC
 #define NEXT_FUNCTION(name)                                                                        \
     extern __typeof__(name) __real_##name;                                                         \
@@ -63,11 +59,9 @@ void free_aligned_sized(void *address, size_t alignment, size_t size);
     }
 #endif
 
-/*
- * The call by which libmprof_sized.so tells the recorder a size; libmprof.so exports it for that
+/* The call by which libmprof_sized.so tells the recorder a size; libmprof.so exports it for that
  * library alone. Records that an operator delete was called with this size, before it frees the
  * block. `frame` is that of the operator, which keeps a frame pointer. Alignment 0: none was
- * stated. NULL in a process without the recorder.
- */
+ * stated. NULL in a process without the recorder. */
 __attribute__((weak)) void mprof_sized_delete(const void *frame, const void *block, size_t size,
                                               size_t alignment);

@@ -163,11 +163,9 @@ static struct allocator_function functions[INDEX_COUNT] = {
 #include "capture/entry/allocators.def"
 };
 
-/*
- * The loader calls this while it relocates this library, with the other libraries behind it and the
+/* The loader calls this while it relocates this library, with the other libraries behind it and the
  * program still before it. So it is the place where slots can be changed before any constructor
- * calls them. Nobody calls the function that this names.
- */
+ * calls them. Nobody calls the function that this names. */
 __attribute__((used)) static void (*libraries_are_ready(void))(void)
 {
     unhooked_modules_begin(functions, INDEX_COUNT);

@@ -45,11 +45,9 @@ void entry_process_resolve(void)
 #endif
 }
 
-/*
- * The body of each function that executes a program: chooses the environment, ends the trace, notes
+/* The body of each function that executes a program: chooses the environment, ends the trace, notes
  * the program if it runs unrecorded, makes the real call, and takes all that back if it fails. It
- * is a macro because its arrays must last (exec_environment.h).
- */
+ * is a macro because its arrays must last (exec_environment.h). */
 #ifdef MPROF_STATIC
 #define EXECUTE(choice, path, call)                                                                \
     recorder_end(FRAME, TRACE_END_EXEC);                                                           \
@@ -121,10 +119,8 @@ ENTRY_POINT int ENTRY(execveat)(int directory, const char *path, char *const arg
             next(directory, path, argv, envp, flags));
 }
 
-/*
- * Collects the arguments of execl and its kin in an array. It lies on the stack of the caller, as
- * in the C library, since a vfork child must not allocate.
- */
+/* Collects the arguments of execl and its kin in an array. It lies on the stack of the caller, as
+ * in the C library, since a vfork child must not allocate. */
 #define COLLECT(first, list)                                                                       \
     va_list list;                                                                                  \
     va_start(list, first);                                                                         \

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Records what a runtime tells about itself: mprof_runtime_create(), mprof_kind_create() and
- * mprof_collection(). The blocks of its kinds are those of an arena (arena.c).
- */
+/* Records what a runtime tells about itself: mprof_runtime_create(), mprof_kind_create() and
+ * mprof_collection(). The blocks of its kinds are those of an arena (arena.c). */
 #include <stdatomic.h>
 #include <string.h>
 

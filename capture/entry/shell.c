@@ -78,10 +78,8 @@ static size_t put_command(char *to, char *const *entries, const char *command)
     return size;
 }
 
-/*
- * Returns the command to give to the shell, in pages of `*size` bytes. NULL: the program's own. A
- * command that looks like an option is one for some shells and none for others.
- */
+/* Returns the command to give to the shell, in pages of `*size` bytes. NULL: the program's own. A
+ * command that looks like an option is one for some shells and none for others. */
 static ARCH_ALIGNS_STACK char *make_command(const char *command, size_t *size)
 {
     if (!command || *command == '-' || *command == '+')
@@ -173,10 +171,8 @@ ENTRY_POINT int wordexp(const char *words, wordexp_t *result, int flags)
     return status;
 }
 
-/*
- * Entry points that start another process: posix_spawn and posix_spawnp. They record nothing, but
- * choose the environment of programs that cannot be recorded.
- */
+/* Entry points that start another process: posix_spawn and posix_spawnp. They record nothing, but
+ * choose the environment of programs that cannot be recorded. */
 
 static int spawn(bool search, pid_t *process, const char *file,
                  const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The code that depends on the architecture, for x86_64: raw system calls, which touch neither
+/* The code that depends on the architecture, for x86_64: raw system calls, which touch neither
  * errno nor any symbol that the program could interpose, and the registers of interrupted code as a
- * signal handler's frame holds them.
- */
+ * signal handler's frame holds them. */
 #pragma once
 
 #ifndef __x86_64__
@@ -18,20 +16,16 @@
 /* The number of bytes below the stack pointer that a signal leaves untouched. */
 #define ARCH_RED_ZONE 128u
 
-/*
- * Marks a function that is called on whatever stack the program has. A coroutine may run on one
+/* Marks a function that is called on whatever stack the program has. A coroutine may run on one
  * that is not aligned to 16 bytes: the heap functions of C libraries do not need that. The compiler
- * relies on it where it copies structures.
- */
+ * relies on it where it copies structures. */
 #define ARCH_ALIGNS_STACK __attribute__((noinline, force_align_arg_pointer))
 
 /* DWARF register numbers (psABI, figure 3.36). The return address has a column of its own. */
 enum { ARCH_RBX = 3, ARCH_RBP = 6, ARCH_RSP = 7, ARCH_R12 = 12, ARCH_RA = 16, ARCH_REGISTERS };
 
-/*
- * A signal handler returns to code that calls rt_sigreturn. There the stack pointer points at the
- * ucontext, which holds the registers of the interrupted code at these offsets.
- */
+/* A signal handler returns to code that calls rt_sigreturn. There the stack pointer points at the
+ * ucontext, which holds the registers of the interrupted code at these offsets. */
 #define ARCH_SIGNAL_RBP 120u
 #define ARCH_SIGNAL_RSP 160u
 #define ARCH_SIGNAL_RIP 168u
@@ -51,11 +45,9 @@ static inline uint64_t arch_thread_pointer(void)
     return pointer;
 }
 
-/*
- * Stores `frame` at `place`, and the return address of the function with this frame in the next
+/* Stores `frame` at `place`, and the return address of the function with this frame in the next
  * word, `behind`. One instruction stores both: a signal comes before it or after it, never between
- * the two.
- */
+ * the two. */
 static inline void arch_store_frame(const void **place, const void **behind, const void *frame)
 {
     const void *const *const words = (const void *const *)frame;
@@ -81,12 +73,10 @@ static inline long arch_syscall(long number, long a, long b, long c, long d, lon
     return result;
 }
 
-/*
- * Defines the function `name`, which takes a system call's number and arguments. The calls by which
+/* Defines the function `name`, which takes a system call's number and arguments. The calls by which
  * a program confines itself, executes a program or closes descriptors go to `special`. So do all
  * calls while `next` is not known. Every other call jumps straight to `next` and leaves the
- * registers and the stack untouched, since a clone that is made in this way goes on with them.
- */
+ * registers and the stack untouched, since a clone that is made in this way goes on with them. */
 #define ARCH_DEFINE_SYSCALL(name, next, special)                                                   \
     __asm__(".text\n"                                                                              \
             ".globl " name "\n"                                                                    \

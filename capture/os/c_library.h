@@ -33,10 +33,8 @@ void *c_library_find(const char *name);
  * asked. */
 void *c_library_definition(const char *name, bool next, const void **base);
 
-/*
- * The loader's functions. The recorder has entry points of these names for the program. dlsym and
- * dlvsym take RTLD_NEXT for the library that the caller is linked into.
- */
+/* The loader's functions. The recorder has entry points of these names for the program. dlsym and
+ * dlvsym take RTLD_NEXT for the library that the caller is linked into. */
 void *c_library_dlopen(const char *file, int mode);
 int c_library_dlclose(void *handle);
 void *c_library_dlsym(void *handle, const char *name);

@@ -40,9 +40,7 @@ struct clock_pair {
 /* Written once by clock_init(), read by every event. */
 extern bool clock_is_tsc;
 
-/*
- * Chooses the clock. MPROF_TEST_CLOCK=ns in the environment forces CLOCK_MONOTONIC.
- */
+/* Chooses the clock. MPROF_TEST_CLOCK=ns in the environment forces CLOCK_MONOTONIC. */
 void clock_init(void);
 
 /* Reads both clocks at one moment. */

@@ -38,10 +38,8 @@ static void *slots_mapping(struct lockfree_slots *slots)
     return (void *)((uintptr_t)slots & ~(uintptr_t)(ARCH_PAGE_SIZE - 1));
 }
 
-/*
- * Puts the pair into the entry if it is free or has the same key. Returns true if the pair is in
- * the table afterwards. Another thread that has the same key may still store over it.
- */
+/* Puts the pair into the entry if it is free or has the same key. Returns true if the pair is in
+ * the table afterwards. Another thread that has the same key may still store over it. */
 static bool entry_put(const struct lockfree_table *table, struct lockfree_slots *slots,
                       struct lockfree_entry *entry, uint64_t key, uint64_t value)
 {

@@ -39,11 +39,9 @@ struct lockfree_table {
     uint64_t (*place)(uint64_t key, uint64_t value);
 };
 
-/*
- * The largest distance of an entry from its place. Entries that lie close together reach further,
+/* The largest distance of an entry from its place. Entries that lie close together reach further,
  * the larger the table is: seven tenths full, one of 2^26 has runs of about 320. A pair without a
- * place would be made again by each that looks for it.
- */
+ * place would be made again by each that looks for it. */
 #define LOCKFREE_TABLE_PROBES 512u
 
 /* Prefetches the cache line at `place`. */
@@ -54,10 +52,8 @@ static inline void lockfree_table_prefetch(const struct lockfree_table *table, u
         __builtin_prefetch(&slots->entries[place >> slots->shift]);
 }
 
-/*
- * Returns the value under `key` whose bits under `identity` (the table's, as a constant) equal
- * those of `bits`, or 0.
- */
+/* Returns the value under `key` whose bits under `identity` (the table's, as a constant) equal
+ * those of `bits`, or 0. */
 static inline uint64_t lockfree_table_find(const struct lockfree_table *table, uint64_t place,
                                            uint64_t key, uint64_t bits, uint64_t identity)
 {

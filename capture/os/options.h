@@ -58,10 +58,8 @@ enum stack_unwind {
 
 struct stack_options {
     enum stack_unwind unwind;
-    /*
-     * Frames; 0: the built-in limit of 4096; at most 65536. A deeper stack keeps its innermost
-     * frames under a marker: between three quarters of the limit and all of it.
-     */
+    /* Frames; 0: the built-in limit of 4096; at most 65536. A deeper stack keeps its innermost
+     * frames under a marker: between three quarters of the limit and all of it. */
     uint32_t depth_limit;
 };
 
@@ -115,9 +113,7 @@ struct options {
     uint32_t label_count;
 };
 
-/*
- * Fills `options` with the defaults and then from `text` (NULL: defaults only). False if it does
+/* Fills `options` with the defaults and then from `text` (NULL: defaults only). False if it does
  * not understand a word: it copies that into `bad`, cut to `bad_size` bytes, and the words before
- * it are set.
- */
+ * it are set. */
 bool options_parse(const char *text, struct options *options, char *bad, unsigned bad_size);

@@ -239,11 +239,9 @@ void os_discard(void *memory, size_t size)
     call3(SYS_madvise, (long)memory, (long)size, MADV_DONTNEED);
 }
 
-/*
- * Moves a descriptor to a high number. A program that closes all descriptors in another thread and
+/* Moves a descriptor to a high number. A program that closes all descriptors in another thread and
  * then opens a file gets the lowest free number. That may be the number of a file that is being
- * read here and closed afterwards. The program does not get a high number.
- */
+ * read here and closed afterwards. The program does not get a high number. */
 static int move_descriptor_up(int descriptor)
 {
     static const long places[] = {1000, 200};

@@ -12,17 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Returns false until the loader has relocated this library. Resolvers of indirect functions in
+/* Returns false until the loader has relocated this library. Resolvers of indirect functions in
  * libraries that it relocates earlier may call functions here before that. Then thread-local
- * variables and the pointers in this library's data must not be used.
- */
+ * variables and the pointers in this library's data must not be used. */
 bool os_is_relocated(void);
 
-/*
- * Makes any call by its number. -EPERM, without a call, if the program has confined itself and may
- * not make the call any more: see os_set_permission_check().
- */
+/* Makes any call by its number. -EPERM, without a call, if the program has confined itself and may
+ * not make the call any more: see os_set_permission_check(). */
 long os_call(long number, long a, long b, long c, long d, long e, long f);
 
 /* Makes a call with four arguments, and repeats it if a signal interrupts it. */
@@ -51,10 +47,8 @@ void os_unmap(void *memory, size_t size);
 void os_discard(void *memory, size_t size);
 
 #define OS_LARGE_PAGE ((size_t)2 << 20)
-/*
- * Does what os_map() does, with large pages if there are any. Rounds `*size` up to them. Returns
- * the address of the first large page; the small page before it is mapped too.
- */
+/* Does what os_map() does, with large pages if there are any. Rounds `*size` up to them. Returns
+ * the address of the first large page; the small page before it is mapped too. */
 void *os_map_large(size_t *size);
 
 /* Opens for reading, with O_CLOEXEC. Returns the descriptor, or a negative errno. */
@@ -69,10 +63,8 @@ int os_status(int descriptor, struct stat *status);
  * negative errno. */
 long os_read_link(const char *path, char *buffer, size_t size);
 
-/*
- * Copies `size` bytes at `address` of this process and never faults. Returns the number of bytes
- * that could be read from the beginning (0: none).
- */
+/* Copies `size` bytes at `address` of this process and never faults. Returns the number of bytes
+ * that could be read from the beginning (0: none). */
 size_t os_copy_memory(uint64_t address, void *buffer, size_t size);
 /* Returns true if the eight bytes at the address, a multiple of eight, can be read now. */
 bool os_can_read(uint64_t address);
@@ -85,10 +77,8 @@ void os_yield(void);
  * see what it has stored. Returns false if the kernel cannot do that. */
 bool os_membarrier_all(void);
 
-/*
- * Blocks all signals of the calling thread, so that no handler leaves by longjmp while a table is
- * half changed. Give the result to os_restore_signals(). For rare paths: two calls.
- */
+/* Blocks all signals of the calling thread, so that no handler leaves by longjmp while a table is
+ * half changed. Give the result to os_restore_signals(). For rare paths: two calls. */
 uint64_t os_block_signals(void);
 void os_restore_signals(uint64_t mask);
 

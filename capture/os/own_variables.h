@@ -21,11 +21,9 @@ struct own_variables {
 };
 extern struct own_variables own_variables __attribute__((visibility("hidden")));
 
-/*
- * Takes the variables out of `environ`. Call it when recording starts and again in the constructor:
+/* Takes the variables out of `environ`. Call it when recording starts and again in the constructor:
  * the C library may set `environ` in between. Without memory, or in a program that runs with other
- * rights than its caller, it takes nothing.
- */
+ * rights than its caller, it takes nothing. */
 #ifdef MPROF_STATIC
 /* A static program's calls of exec go to the C library's own: there the variables stay. */
 static inline void own_variables_take(void)
@@ -56,19 +54,15 @@ const char *own_variables_options(void);
 /* Returns the value if the entry is that of the variable ("NAME="), or NULL. */
 const char *own_variables_value(const char *entry, const char *name);
 
-/*
- * LD_PRELOAD is a list, which the loader splits at spaces and colons. These functions know a part
- * by the name of its file, without the folder; the name NULL means any library of the recorder.
- */
+/* LD_PRELOAD is a list, which the loader splits at spaces and colons. These functions know a part
+ * by the name of its file, without the folder; the name NULL means any library of the recorder. */
 
 /* Returns the next part that `is` (or is not) of that name, and moves `*list` past it. NULL: there
  * is none. */
 const char *own_variables_next(const char **list, const char *name, bool is, size_t *length);
 /* Returns true if there is a part of that name. */
 bool own_variables_has(const char *list, const char *name);
-/*
- * Writes the parts that are (or are not) of that name into as many bytes as the list has with its
+/* Writes the parts that are (or are not) of that name into as many bytes as the list has with its
  * terminator. `to` may be the list. Behind a part comes the separator that it had. Returns true if
- * there is any part, even if that is empty.
- */
+ * there is any part, even if that is empty. */
 bool own_variables_select(const char *list, const char *name, bool is, char *to);

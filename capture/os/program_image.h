@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Finds out what kind of program a file is, as far as that decides whether a library can be
- * preloaded into it.
- */
+/* Finds out what kind of program a file is, as far as that decides whether a library can be
+ * preloaded into it. */
 #pragma once
 
 #include <stdbool.h>
@@ -36,10 +34,8 @@ enum program_kind program_image_read(int descriptor);
  * then preloads nothing. */
 bool program_image_raises_rights(int descriptor);
 
-/*
- * Copies the interpreter of a script ("#! interpreter argument") into `size` bytes. Returns false
- * if the file is not a script or the name does not fit.
- */
+/* Copies the interpreter of a script ("#! interpreter argument") into `size` bytes. Returns false
+ * if the file is not a script or the name does not fit. */
 bool program_image_interpreter(int descriptor, char *name, size_t size);
 
 /* How many interpreters in a row may be scripts themselves. This is the kernel's own limit. */
@@ -49,10 +45,8 @@ bool program_image_interpreter(int descriptor, char *name, size_t size);
  * Returns false if the file names none. */
 bool program_image_loader(int descriptor, char *name, size_t size);
 
-/*
- * Finds the file of a program by its name, as execvp does. It allocates nothing, so children of
- * vfork can use it too.
- */
+/* Finds the file of a program by its name, as execvp does. It allocates nothing, so children of
+ * vfork can use it too. */
 
 /* Begins a search. A `name` without a slash is searched for in PATH; any other is itself a path. */
 void program_search_begin(struct program_search *search, const char *name);

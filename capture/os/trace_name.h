@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Names of trace files: the base that was asked for, and the names for the other processes of a
- * run, which lie in one folder beside it. Also the space on their disk.
- */
+/* Names of trace files: the base that was asked for, and the names for the other processes of a
+ * run, which lie in one folder beside it. Also the space on their disk. */
 #pragma once
 
 #include <stdbool.h>
@@ -28,29 +26,23 @@ struct disk_space {
 
 #define TRACE_NAME_SIZE 4096u
 
-/*
- * Makes `path` absolute in `name` (TRACE_NAME_SIZE bytes), because the program may change its
+/* Makes `path` absolute in `name` (TRACE_NAME_SIZE bytes), because the program may change its
  * directory. NULL or "" gives mprof.PROGRAM.PID.bin in the working directory. Returns false if the
- * name is too long or the directory is unknown.
- */
+ * name is too long or the directory is unknown. */
 bool trace_name_base(const char *path, char *name);
 
 /* Names the folder of the other processes' traces. Returns false if the name does not fit. */
 bool trace_name_folder(const char *base, char *name);
 
-/*
- * Names the file for one attempt: 0 is the base itself, 1 is BASE.d/PID, 2 and up BASE.d/PID.2, ….
+/* Names the file for one attempt: 0 is the base itself, 1 is BASE.d/PID, 2 and up BASE.d/PID.2, ….
  * Without `in_folder`, if the folder cannot be made: BASE.PID, BASE.PID.2, …. Returns false if the
- * name does not fit.
- */
+ * name does not fit. */
 bool trace_name_attempt(const char *base, int pid, unsigned attempt, bool in_folder, char *name);
 
-/*
- * Writes the absolute path of the executable, NUL-terminated and cut to size - 1 bytes. If no /proc
+/* Writes the absolute path of the executable, NUL-terminated and cut to size - 1 bytes. If no /proc
  * is mounted, this is the name that the program was executed by (AT_EXECFN), if the file of this
  * name has the entry and the number of program headers that the kernel found. Returns the length;
- * 0, with "" in `path`, if the path is not known.
- */
+ * 0, with "" in `path`, if the path is not known. */
 size_t executable_name(char *path, size_t size);
 
 /* Looks at the disk of an open file. False if there is no limit or the kernel does not answer; then

@@ -217,10 +217,8 @@ void *allocators_resize(void *old, const struct resize *resize)
     return request->function ? (void *)allocators_call(request->function, request->arguments) : old;
 }
 
-/*
- * If the allocator makes the block by malloc, that call brings the next point of the sample no
- * nearer: the block counts once.
- */
+/* If the allocator makes the block by malloc, that call brings the next point of the sample no
+ * nearer: the block counts once. */
 uintptr_t allocators_call(const struct allocator_function *function,
                           const uintptr_t arguments[ALLOCATOR_ARGUMENTS])
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Begins, pauses, resumes and ends recording in a trace that is open.
- */
+/* Begins, pauses, resumes and ends recording in a trace that is open. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,11 +17,9 @@ bool recorder_set_paused(const void *frame, bool paused);
 /* Makes each count-th allocation a snapshot, in this trace and in those of mprof_restart(). */
 void recorder_set_autosave(const void *frame, uint64_t count);
 
-/*
- * Write the first records of each trace, also of one that goes on with another: the process, then
+/* Write the first records of each trace, also of one that goes on with another: the process, then
  * the settings in force. recorder_put_process() returns false if there is no room. The calling
- * thread holds the guard.
- */
+ * thread holds the guard. */
 bool recorder_put_process(struct thread *thread);
 void recorder_put_settings(struct thread *thread, bool paused);
 
@@ -35,11 +31,9 @@ void recorder_put_settings(struct thread *thread, bool paused);
 void recorder_end(const void *frame, enum trace_end_reason reason);
 void recorder_end_undone(void);
 
-/*
- * Has mprof-run take the references of this process, and waits for it: no longer if it is gone or
+/* Has mprof-run take the references of this process, and waits for it: no longer if it is gone or
  * stopped, or makes no progress for a second. Takes no lock, and a signal handler may call it. Does
- * nothing if nobody wants them. references_await_mark() does so if this is the mark for it.
- */
+ * nothing if nobody wants them. references_await_mark() does so if this is the mark for it. */
 void references_await(enum trace_references_reason reason);
 void references_set_mark(const char *name);
 /* Asks for them also when a fault or abort() ends the process, where the program has no handler of

@@ -35,10 +35,8 @@ void event_filter_watch_calls(const char *start, const char *stop)
     event_filter_is_on = event_filter_is_on || call_watch_starts || call_watch_stops;
 }
 
-/*
- * The allocator's own mappings are told from the program's by the guard, so events go by the gate
- * if mappings are recorded.
- */
+/* The allocator's own mappings are told from the program's by the guard, so events go by the gate
+ * if mappings are recorded. */
 void event_filter_open(void)
 {
     if (only_samples && !recorder_inherited.mappings)
@@ -211,10 +209,8 @@ static void count_resized(struct thread *thread, const struct resize_outcome *ou
         count_one(thread, now, threshold_count_allocation);
 }
 
-/*
- * The old block leaves the table before the real call, because after it another thread may get the
- * same address. If the call fails, the block goes back, because it still belongs to the program.
- */
+/* The old block leaves the table before the real call, because after it another thread may get the
+ * same address. If the call fails, the block goes back, because it still belongs to the program. */
 void *event_filter_resize(struct thread *thread, const void *frame, void *old,
                           const struct resize *resize)
 {

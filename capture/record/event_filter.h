@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Decides which events are recorded if not all are. That is so with sampling, and when events are
- * only counted or watched. The functions need the guard held, but for the last three.
- */
+/* Decides which events are recorded if not all are. That is so with sampling, and when events are
+ * only counted or watched. The functions need the guard held, but for the last three. */
 #pragma once
 
 #include <stdbool.h>

@@ -30,11 +30,9 @@ static inline uint64_t events_other_ticks(struct thread *thread)
     return thread->clock_ticks;
 }
 
-/*
- * Returns the stamp of an event now: of a free before the real call, of an allocation after it. A
+/* Returns the stamp of an event now: of a free before the real call, of an allocation after it. A
  * thread that is alone needs no fence, since no store of another thread can have given it the block
- * (clock.h).
- */
+ * (clock.h). */
 static inline uint64_t events_now(struct thread *thread)
 {
     const uint32_t flags = thread_flags(thread);
@@ -43,11 +41,9 @@ static inline uint64_t events_now(struct thread *thread)
     return flags & THREAD_SHARED ? clock_tsc_after() : clock_tsc_before();
 }
 
-/*
- * Returns the stamp of an event of an arena, which is exact with clock=fast, too. Readers find the
+/* Returns the stamp of an event of an arena, which is exact with clock=fast, too. Readers find the
  * order of heap events from the addresses, since each is given out and freed in turn. The blocks of
- * an arena also end by resets, and are kept or not by the time of a collection.
- */
+ * an arena also end by resets, and are kept or not by the time of a collection. */
 static inline uint64_t events_arena_now(struct thread *thread)
 {
     if (__builtin_expect(!(thread_flags(thread) & THREAD_FAST_CLOCK), 1))
@@ -57,11 +53,9 @@ static inline uint64_t events_arena_now(struct thread *thread)
     return thread->clock_ticks;
 }
 
-/*
- * Returns the stamp of an allocation before the real call, if the thread is alone: it need not wait
+/* Returns the stamp of an allocation before the real call, if the thread is alone: it need not wait
  * for the loads of that call, as the clock does (clock.h). 0: read the stamp after the call.
- * `thread` may be NULL.
- */
+ * `thread` may be NULL. */
 static inline uint64_t events_stamp_before(const struct thread *thread)
 {
     if (__builtin_expect(!thread || thread_flags(thread) != 0, 0))

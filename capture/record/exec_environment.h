@@ -44,21 +44,17 @@ struct exec_environment exec_environment_at(int directory, const char *path, int
  * Without an environment that function fails, so it gets none. */
 struct exec_environment exec_environment_of_descriptor(int descriptor, char *const envp[]);
 
-/*
- * Returns the environment to pass on: `envp` if the program keeps its own. Otherwise fills
+/* Returns the environment to pass on: `envp` if the program keeps its own. Otherwise fills
  * `entries` (environment->entries of them) and `text` (environment->text_size bytes, for entries
- * that change), and returns `entries`.
- */
+ * that change), and returns `entries`. */
 char *const *exec_environment_fill(const struct exec_environment *environment, char *const envp[],
                                    char **entries, char *text);
 
-/*
- * Declares two arrays in the calling function, and sets its variable `envp` to the environment that
+/* Declares two arrays in the calling function, and sets its variable `envp` to the environment that
  * `choice` (a call of one of the three above) chooses, which may use them. This is a macro because
  * the arrays must last until the program is executed, their size is only known then, and a child
  * that vfork made has only its caller's stack to write to. Use it once in a function. In a static
- * program it does nothing: such a program keeps the variables.
- */
+ * program it does nothing: such a program keeps the variables. */
 #ifdef MPROF_STATIC
 #define EXEC_ENVIRONMENT_ON_STACK(envp, choice) ((void)0)
 #else
@@ -69,11 +65,9 @@ char *const *exec_environment_fill(const struct exec_environment *environment, c
     (envp) = exec_environment_fill(&exec_choice, envp, exec_entries, exec_text)
 #endif
 
-/*
- * Notes the programs of a run that run without the recorder, so that they are not missing without a
+/* Notes the programs of a run that run without the recorder, so that they are not missing without a
  * word. Each gets a trace of its own (unrecorded.h). If that cannot be made, the trace of this
- * process counts the program.
- */
+ * process counts the program. */
 #ifdef MPROF_STATIC
 static inline void unrecorded_program_want(bool wanted)
 {
@@ -89,11 +83,9 @@ void unrecorded_program_want(bool wanted);
  * the run began with this process. */
 void unrecorded_program_note_self(const char *output, bool first);
 
-/*
- * Notes a program that `process` (0: this one) executes, if the environment for it gives a reason.
+/* Notes a program that `process` (0: this one) executes, if the environment for it gives a reason.
  * It may be called in a child that vfork made. `name` gets the path of the trace (TRACE_NAME_SIZE
- * bytes), or "".
- */
+ * bytes), or "". */
 void unrecorded_program_note(const struct exec_environment *environment, const char *path,
                              char *const argv[], int process, char *name);
 /* Takes it back, because the program was not executed. */

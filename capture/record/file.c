@@ -96,11 +96,9 @@ static bool is_filtered(void)
     return filtered;
 }
 
-/*
- * Returns the descriptor of a new, empty file and stores its path, or returns a negative errno:
+/* Returns the descriptor of a new, empty file and stores its path, or returns a negative errno:
  * -ENOTSUP if there is no socket to ask or a filter of system calls is on, -ECONNREFUSED if
- * mprof-run has ended. Waits at most two seconds. Uses raw system calls only.
- */
+ * mprof-run has ended. Waits at most two seconds. Uses raw system calls only. */
 static int given_file_ask(char path[TRACE_NAME_SIZE])
 {
     if (!socket_name[0] || is_filtered())
@@ -115,10 +113,8 @@ static int given_file_ask(char path[TRACE_NAME_SIZE])
     return result;
 }
 
-/*
- * Lets only one process of a run report what they all meet, such as a full disk. The first one
- * notes in the header of the first trace of the run that it did (trace-format.md, `told`).
- */
+/* Lets only one process of a run report what they all meet, such as a full disk. The first one
+ * notes in the header of the first trace of the run that it did (trace-format.md, `told`). */
 
 /* Returns true if the trace belongs to this run. One of the same name may be left from another. */
 static bool is_of_run(const struct trace_file_header *header, uint32_t root)
@@ -143,11 +139,9 @@ static bool take_turn(int descriptor, uint32_t root)
     return first;
 }
 
-/*
- * Returns true if the calling process has to report it. `base` is the path of the first trace of
+/* Returns true if the calling process has to report it. `base` is the path of the first trace of
  * the run, `root` the process that this trace is of (0: there is no run). If that process could
- * make no trace, it said so itself. Uses raw system calls only.
- */
+ * make no trace, it said so itself. Uses raw system calls only. */
 static bool once_per_run(const char *base, uint32_t root)
 {
     if (root == 0)
@@ -322,11 +316,9 @@ static bool refuse(const char *what, long error)
     return false;
 }
 
-/*
- * Returns true if something that is not a regular file has the base's name: a FIFO, a device, a
+/* Returns true if something that is not a regular file has the base's name: a FIFO, a device, a
  * directory. It does not open the file, because opening a FIFO waits and opening a device may do
- * anything.
- */
+ * anything. */
 static bool base_is_irregular(void)
 {
     struct stat about;
@@ -356,10 +348,8 @@ static int base_process(void)
     return read_base(&header) ? (int)header.pid : 0;
 }
 
-/*
- * Returns true if a process that still runs uses the base's name: our own program executed again,
- * or a child of one that records. Users then expect a name beside it.
- */
+/* Returns true if a process that still runs uses the base's name: our own program executed again,
+ * or a child of one that records. Users then expect a name beside it. */
 static bool base_is_in_use(void)
 {
     int process = base_process();
@@ -528,10 +518,8 @@ static void stop_at_limit(struct trace_file_header *header)
              " that --max-size allows");
 }
 
-/*
- * Returns true if the disk has too little space left for slot `number`, and if so, says that. It
- * checks before each slot if little space is left, and now and then if much is left.
- */
+/* Returns true if the disk has too little space left for slot `number`, and if so, says that. It
+ * checks before each slot if little space is left, and now and then if much is left. */
 static bool stop_before_full(struct trace_file_header *header, uint32_t number)
 {
     struct disk_space space;

@@ -26,12 +26,10 @@ struct trace_asked {
     char name[TRACE_REQUEST_NAME]; /* terminated */
 };
 
-/*
- * Creates the file and its header. `path` NULL: the base of the last call, or
- * mprof.PROGRAM.PID.bin in the working directory. If that file exists or `beside` is set, the name
- * is PATH.PID, PATH.PID.2, … . `announce`: tell the user so if the other trace is an old one.
- * `flags`: enum trace_file_flag. Returns false, after one message, if the file cannot be created.
- */
+/* Creates the file and its header. `path` NULL: the base of the last call, or mprof.PROGRAM.PID.bin
+ * in the working directory. If that file exists or `beside` is set, the name is PATH.PID,
+ * PATH.PID.2, … . `announce`: tell the user so if the other trace is an old one. `flags`: enum
+ * trace_file_flag. Returns false, after one message, if the file cannot be created. */
 bool trace_file_create(const char *path, bool beside, bool announce, uint32_t flags);
 
 /* Sets the most bytes that a trace of this process and its children may take on the disk (0: no
@@ -54,10 +52,8 @@ void trace_file_set_sampling(uint64_t mean);
  * executed this one. Call it before trace_file_create(). */
 bool trace_file_is_of_this_process(const char *path);
 
-/*
- * Reads from the trace at `path` what the programs do that the run executes from now on. Returns
- * false if there is no trace, so this is the first. Call it before trace_file_create().
- */
+/* Reads from the trace at `path` what the programs do that the run executes from now on. Returns
+ * false if there is no trace, so this is the first. Call it before trace_file_create(). */
 bool trace_file_of_run(const char *path, enum trace_run *run);
 /* Sets what the traces that are created later say about that. */
 void trace_file_set_run(enum trace_run run);
@@ -80,21 +76,17 @@ uint64_t trace_file_id(void);
 /* Returns true if the calling process owns the file, and is not a child that vfork made. */
 bool trace_file_is_own(void);
 
-/*
- * Takes the next chunk slot, zeroed and mapped, TRACE_CHUNK_SIZE_DEFAULT bytes. Its number goes to
+/* Takes the next chunk slot, zeroed and mapped, TRACE_CHUNK_SIZE_DEFAULT bytes. Its number goes to
  * *slot. *reserved says how many bytes must be writable at first, a multiple of the page size. The
  * call stores how many are. Returns NULL if there is no room. The header then contains the reason,
- * and one message for the whole trace was written to standard error.
- */
+ * and one message for the whole trace was written to standard error. */
 uint8_t *trace_file_take_slot(uint32_t *slot, uint32_t *reserved);
 /* Makes the bytes of a slot from `from` to `to` writable too. Returns false if that cannot be done:
  * then take another slot, which fails with the reason if there is one. */
 bool trace_file_grow_slot(uint8_t *memory, uint32_t slot, uint32_t from, uint32_t to);
-/*
- * Returns true if the calls that take a slot are allowed, before the program confines itself
+/* Returns true if the calls that take a slot are allowed, before the program confines itself
  * (seccomp.h). If they are not, trace_file_reserve_ahead() takes slots in advance, once in a
- * trace.
- */
+ * trace. */
 bool trace_file_may_grow(bool (*allows)(long number, const uint64_t arguments[6]));
 void trace_file_reserve_ahead(void);
 
@@ -114,11 +106,8 @@ extern _Atomic(_Atomic uint32_t *) trace_file_control __attribute__((visibility(
  * `waits`: until it has read them, for a short time at most. */
 void trace_file_ring(enum trace_resident_reason reason, bool waits);
 
-/*
- * Take requests of another process (trace-format.md, "Control from outside").
- * trace_file_is_asked() is two loads. One of the threads that see the request takes it, does it and
- * answers.
- */
+/* Take requests of another process (trace-format.md, "Control from outside"). trace_file_is_asked()
+ * is two loads. One of the threads that see the request takes it, does it and answers. */
 static inline bool trace_file_is_asked(void)
 {
     return __builtin_expect(

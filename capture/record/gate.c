@@ -20,12 +20,10 @@ uint32_t recorder_take_too_early(void)
     return atomic_exchange(&too_early, 0);
 }
 
-/*
- * Returns true if the guard is stale. A handler that left an entry point by longjmp leaves the
+/* Returns true if the guard is stale. A handler that left an entry point by longjmp leaves the
  * guard held. The guard is stale when its frame is gone: the frame's return address has changed, or
  * an entry point is called from as far out or further on the same stack. On a signal stack the two
- * addresses tell nothing.
- */
+ * addresses tell nothing. */
 static bool guard_is_stale(const void *frame)
 {
     const struct thread_self *self = &thread_self;

@@ -128,10 +128,8 @@ static struct got_function *name_find(const struct got_patch *look, const char *
     return look->find ? look->find(text) : NULL;
 }
 
-/*
- * Finds the symbols that have one of the names. Symbols that are defined elsewhere come first,
- * before those of the hash table. That table says how many they are, unless it is empty.
- */
+/* Finds the symbols that have one of the names. Symbols that are defined elsewhere come first,
+ * before those of the hash table. That table says how many they are, unless it is empty. */
 static void wanted_find(struct work *work)
 {
     const struct tables *tables = &work->tables;

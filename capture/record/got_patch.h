@@ -80,9 +80,8 @@ struct got_patch {
     unsigned missing_count;
 };
 
-/*
- * Looks at all slots of the object and changes those that hold a `real` function to `own`. If the
+/* Looks at all slots of the object and changes those that hold a `real` function to `own`. If the
  * loader has made the pages read-only, it opens them and closes them again. If they are still
- * writable, the loader may be at work there, and their slots count as open. One caller at a time.
- */
+ * writable, the loader may be at work there, and their slots count as open. One caller at a
+ * time. */
 void got_patch_object(const struct got_object *object, struct got_patch *look);

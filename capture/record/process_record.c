@@ -49,10 +49,8 @@ static uint8_t *put_text(uint8_t *p, const char *string, size_t limit)
     return trace_put_string(p, string, strnlen(string, limit));
 }
 
-/*
- * Returns how many of the NUL-terminated arguments fit in `room` bytes, each with its length
- * before it. Sets *cut if some do not fit.
- */
+/* Returns how many of the NUL-terminated arguments fit in `room` bytes, each with its length before
+ * it. Sets *cut if some do not fit. */
 static size_t count_arguments(const char *arguments, size_t length, size_t room, bool *cut)
 {
     size_t count = 0, used = 0;
@@ -70,10 +68,8 @@ static size_t count_arguments(const char *arguments, size_t length, size_t room,
     return count;
 }
 
-/*
- * Reads the arguments. A recorder that comes late may find a title there. The zeros behind it are
- * no arguments: they fill the place of the real ones.
- */
+/* Reads the arguments. A recorder that comes late may find a title there. The zeros behind it are
+ * no arguments: they fill the place of the real ones. */
 static void read_arguments(void)
 {
     int descriptor = os_open_read("/proc/self/cmdline");

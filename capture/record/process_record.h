@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The facts about this process that its trace has: the PROCESS record, which says what program this
- * is and is written at the beginning of its trace, and samples of the resident set.
- */
+/* The facts about this process that its trace has: the PROCESS record, which says what program this
+ * is and is written at the beginning of its trace, and samples of the resident set. */
 #pragma once
 
 #include <stddef.h>
@@ -10,10 +8,8 @@
 
 #include "capture/os/options.h"
 
-/*
- * The origin of the process, for the next record: the trace_id of the parent's trace (0 if the
- * process was not forked), and stamps before and after the fork (0 if not known).
- */
+/* The origin of the process, for the next record: the trace_id of the parent's trace (0 if the
+ * process was not forked), and stamps before and after the fork (0 if not known). */
 struct process_origin {
     uint64_t trace_id, before, after;
 };

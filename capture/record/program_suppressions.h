@@ -20,10 +20,8 @@ struct thread;
 /* Sets whether program_suppressions_ask() does anything. At first it does nothing. */
 void program_suppressions_want(bool wanted);
 
-/*
- * Calls the function and writes its text, or why there is none, into the trace. Waits at most two
- * seconds for it. The calling thread must not hold the guard.
- */
+/* Calls the function and writes its text, or why there is none, into the trace. Waits at most two
+ * seconds for it. The calling thread must not hold the guard. */
 void program_suppressions_ask(void);
 
 /* Writes what is known by now into a trace that begins. The thread holds the guard. */

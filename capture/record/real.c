@@ -14,9 +14,7 @@
 #include "capture/os/os.h"
 #include "capture/record/got_patch.h"
 
-/*
- * Memory for the time before the real allocator is known. It is never given back.
- */
+/* Memory for the time before the real allocator is known. It is never given back. */
 
 #define FIRST_SIZE ((size_t)65536)
 #define POOLS 8u            /* each is four times as large as the one before */
@@ -289,11 +287,9 @@ static int look_for_definer(struct dl_phdr_info *info, size_t size, void *argume
     return 1;
 }
 
-/*
- * Returns the first definition. A program at a fixed address that takes the address of a function
+/* Returns the first definition. A program at a fixed address that takes the address of a function
  * has a symbol for it that leads to its own jump table. Then the loader is asked for that of the
- * first other object that has one: asked by name it gives the right one of several versions.
- */
+ * first other object that has one: asked by name it gives the right one of several versions. */
 static void *first_definition(const char *name)
 {
     static struct definer definer;
@@ -398,11 +394,9 @@ static void resolve(void)
     memcpy(&real, &found, offsetof(struct real, detours));
 }
 
-/*
- * Asks the loader for the real functions. Returns false while it is being asked: the caller then
+/* Asks the loader for the real functions. Returns false while it is being asked: the caller then
  * uses the bootstrap arena. The detour is there before the answer is, so that whoever uses the real
- * functions knows whether there may be such blocks.
- */
+ * functions knows whether there may be such blocks. */
 static bool early_resolve(void)
 {
     int early = EARLY;

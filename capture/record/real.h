@@ -36,11 +36,9 @@ struct real {
 /* Usable at any time: the first call through it asks the loader. */
 extern struct real real;
 
-/*
- * Returns what entry points look at before anything else. It is not an atomic load, because
+/* Returns what entry points look at before anything else. It is not an atomic load, because
  * compilers make a second instruction of that. Bits are only ever added, one at a time, and a
- * thread that does not see a new one yet goes a way that is right, too.
- */
+ * thread that does not see a new one yet goes a way that is right, too. */
 static inline uint8_t real_detours(void)
 {
     return real.detours;
@@ -54,26 +52,20 @@ static inline void real_add_detour(enum real_detour detour)
  */
 void real_before_relocation(void);
 
-/*
- * Returns false, after one message, if the program or a library before this one defines malloc
- * itself. The program's calls never arrive here then.
- */
+/* Returns false, after one message, if the program or a library before this one defines malloc
+ * itself. The program's calls never arrive here then. */
 bool real_is_reached(void);
 
-/*
- * Returns true if the recorder was loaded by a dlopen that gives its names to nobody: the program's
- * calls do not come here, and will only do so if somebody changes its slots.
- */
+/* Returns true if the recorder was loaded by a dlopen that gives its names to nobody: the program's
+ * calls do not come here, and will only do so if somebody changes its slots. */
 bool real_is_apart(void);
 
 /* Returns true if this library comes before all others that define malloc. The program's calls come
  * here then. Needs no relocation. */
 bool real_comes_first(void);
 
-/*
- * For such a recorder: takes the functions that the program calls now, the first definitions in the
- * order in which the loader looks, as the real ones. Call it where a program may call dlopen.
- */
+/* For such a recorder: takes the functions that the program calls now, the first definitions in the
+ * order in which the loader looks, as the real ones. Call it where a program may call dlopen. */
 void real_take_first(void);
 
 /* Returns the next definition of another function, or the first one for a recorder that is apart.
@@ -114,10 +106,8 @@ void *allocators_resize(void *old, const struct resize *resize);
 bool allocators_make_call(const void *return_address);
 #endif
 
-/*
- * Makes the real call. reallocarray becomes a real realloc, since C libraries implement it by their
- * public realloc. That is the entry point here, and would look like a second call.
- */
+/* Makes the real call. reallocarray becomes a real realloc, since C libraries implement it by their
+ * public realloc. That is the entry point here, and would look like a second call. */
 static inline void *real_resize(void *old, const struct resize *resize)
 {
     if (__builtin_expect(resize->array || resize->other, 0)) {

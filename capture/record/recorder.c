@@ -268,11 +268,9 @@ static void apply_toggle(void)
             recorder_set_paused(FRAME, false);
 }
 
-/*
- * Handles the signal. It may come to a thread that has no state or is inside an event. A thread
+/* Handles the signal. It may come to a thread that has no state or is inside an event. A thread
  * without a state passes it on to a thread that has one. A thread inside an event acts on it when
- * the event is complete.
- */
+ * the event is complete. */
 static void handle_signal(int number)
 {
     struct thread_self *self = &thread_self;
@@ -321,11 +319,9 @@ static struct {
     uint64_t fork_before, fork_after;
 } recorder;
 
-/*
- * Runs before the C library's fork. The child may or may not have what other threads allocate and
+/* Runs before the C library's fork. The child may or may not have what other threads allocate and
  * free between this stamp and the child's. A child that has not noticed its own fork keeps the
- * stamp of that fork, because its children own the blocks that its parent had then.
- */
+ * stamp of that fork, because its children own the blocks that its parent had then. */
 static void before_fork(void)
 {
     recorder_wait_for_rotation();
@@ -333,11 +329,9 @@ static void before_fork(void)
         thread_self.fork_ticks = clock_before();
 }
 
-/*
- * Runs in the child of the C library's fork. It sets the state because kernels before 4.14 do not
+/* Runs in the child of the C library's fork. It sets the state because kernels before 4.14 do not
  * wipe the page. If a handler interrupts a record and forks, the child continues inside that
- * record. It must find neither the parent's chunk nor a way to another chunk.
- */
+ * record. It must find neither the parent's chunk nor a way to another chunk. */
 static void after_fork(void)
 {
     const struct thread_self *self = &thread_self;
@@ -549,10 +543,8 @@ void recorder_loaded(void)
     recorder.loaded = true;
 }
 
-/*
- * Returns true if recording may start. In a static program the C library allocates during its own
- * start, before it is ready for the stack walk. There recording begins with the constructor.
- */
+/* Returns true if recording may start. In a static program the C library allocates during its own
+ * start, before it is ready for the stack walk. There recording begins with the constructor. */
 static bool may_start(void)
 {
 #ifdef MPROF_STATIC
@@ -578,11 +570,9 @@ void recorder_start(void)
     thread_give_guard(self);
 }
 
-/*
- * Begins a new trace while nothing is recorded and no thread is inside an event. The kernel may
+/* Begins a new trace while nothing is recorded and no thread is inside an event. The kernel may
  * have stopped a thread after it read the state and before it wrote its record. That thread may
- * still write into the old trace, so its memory stays mapped until each thread has left it.
- */
+ * still write into the old trace, so its memory stays mapped until each thread has left it. */
 static void start_again(const char *path, bool wait)
 {
     thread_pool_settle();

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Starts recording in the process: at the program's start, in a forked child, and again after a
- * stop.
- */
+/* Starts recording in the process: at the program's start, in a forked child, and again after a
+ * stop. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,24 +12,18 @@ void recorder_loaded(void);
  * it; the first of them starts. */
 void recorder_start(void);
 
-/*
- * Starts in a process that runs already, whose calls do not come here yet (real_is_apart()). The
+/* Starts in a process that runs already, whose calls do not come here yet (real_is_apart()). The
  * texts are those of MPROF_OPTIONS and MPROF_OUTPUT and must stay. The recording waits: the caller
  * changes the slots of modules first, then ends the wait (recorder_set_paused()). After a stop, or
  * an attempt that failed, it starts again. False, after one message, if nothing can be recorded;
- * false without a message if something is recorded already.
- */
+ * false without a message if something is recorded already. */
 bool recorder_start_apart(const void *frame, const char *options, const char *output);
 
-/*
- * Continues in a new trace after a stop: `path`, or the usual name if `path` is NULL. Waits for
- * threads that are recording an event. Does nothing if recording was never on.
- */
+/* Continues in a new trace after a stop: `path`, or the usual name if `path` is NULL. Waits for
+ * threads that are recording an event. Does nothing if recording was never on. */
 void recorder_restart(const void *frame, const char *path);
 
-/*
- * Marks and snapshots: names that the program, or another process for it, puts into the trace.
- */
+/* Marks and snapshots: names that the program, or another process for it, puts into the trace. */
 
 /* Puts a mark into the trace for the entry point of that frame, and begins or ends recording if
  * the mark is set to do so. Returns false if nothing is recorded. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Goes on with the recording in another trace, which begins with the sampled blocks that are live
- * (trace-format.md, "Rotation").
- */
+/* Goes on with the recording in another trace, which begins with the sampled blocks that are live
+ * (trace-format.md, "Rotation"). */
 #pragma once
 
 #include <stdbool.h>
@@ -27,9 +25,7 @@ extern void (*_Atomic rotate_go_on)(struct thread *thread) __attribute__((visibi
 /* Prepares for rotations, before the first event. `possible`: what is recorded allows them. */
 void rotate_prepare(bool possible);
 
-/*
- * Begins another trace, and answers the request for it in the one before. Returns false if that
+/* Begins another trace, and answers the request for it in the one before. Returns false if that
  * cannot be done now; then the recording goes on as it was. The other threads wait at their next
- * event until it is done. The calling thread must not hold the guard.
- */
+ * event until it is done. The calling thread must not hold the guard. */
 bool rotate_trace(const void *frame);

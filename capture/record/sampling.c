@@ -37,11 +37,9 @@ void sample_init(uint64_t mean)
     sample_seed = sample_read_seed();
 }
 
-/*
- * Returns the logarithm to base 2 with 32 binary digits after the point. Each step finds one digit:
+/* Returns the logarithm to base 2 with 32 binary digits after the point. Each step finds one digit:
  * squaring a mantissa in [1, 2) doubles its logarithm. It is slow (a hundred cycles) and rarely
- * needed. It uses no floating point, because the flags of that belong to the program.
- */
+ * needed. It uses no floating point, because the flags of that belong to the program. */
 static uint64_t sample_log2(uint64_t number)
 {
     const unsigned zeros = (unsigned)__builtin_clzl(number);

@@ -57,11 +57,10 @@ uint64_t sample_distance(uint64_t random, uint64_t mean);
 
 bool sample_takes_slow(struct sample *sample, uint64_t size);
 
-/*
- * Returns true if an allocation of `size` bytes reaches the next point, and moves the point past
+/* Returns true if an allocation of `size` bytes reaches the next point, and moves the point past
  * it. Otherwise, and for 0 bytes, which count as 1, it changes nothing. A signal handler that
- * allocates between the load and the store leaves a distance that is as random as the one it found.
- */
+ * allocates between the load and the store leaves a distance that is as random as the one it
+ * found. */
 static inline bool sample_skips(struct sample *sample, uint64_t size)
 {
     const uint64_t left = atomic_load_explicit(&sample->left, memory_order_relaxed);

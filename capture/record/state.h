@@ -58,11 +58,9 @@ struct recorder_inherited {
 };
 extern struct recorder_inherited recorder_inherited __attribute__((visibility("hidden")));
 
-/*
- * Returns false in a forked child that has not noticed yet. A child that a handler forked by a raw
+/* Returns false in a forked child that has not noticed yet. A child that a handler forked by a raw
  * clone continues inside its parent's record, so this is asked before each record is put. Only a
- * few stores of prepared values follow, which are the same in both processes.
- */
+ * few stores of prepared values follow, which are the same in both processes. */
 static inline bool recorder_is_own(void)
 {
     return atomic_load_explicit(&recorder_page.state, memory_order_relaxed) != RECORDER_UNKNOWN;

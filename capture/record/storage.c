@@ -72,10 +72,8 @@ static int raise_descriptor(int descriptor)
     return raised;
 }
 
-/*
- * Returns a descriptor of the trace, or a negative errno. If the program has taken the number for a
- * file of its own, that file is left alone.
- */
+/* Returns a descriptor of the trace, or a negative errno. If the program has taken the number for a
+ * file of its own, that file is left alone. */
 static int find_descriptor(void)
 {
     int descriptor = atomic_load(&storage.descriptor);
@@ -112,12 +110,10 @@ static long append(int descriptor, uint64_t length)
     return os_call(SYS_pwritev2, descriptor, (long)&zeros, 1, 0, 0, RWF_APPEND);
 }
 
-/*
- * Appends the zeros of a slot to a file that ends before the slot. The first touch of a page that
+/* Appends the zeros of a slot to a file that ends before the slot. The first touch of a page that
  * is only reserved reads it from the file; a written page costs a third of that. The zeros are
  * appended, in whichever slot they come to lie, so they cannot hit anything that was written. If
- * this fails, all works the same, but slower.
- */
+ * this fails, all works the same, but slower. */
 static void append_slot(int descriptor, uint64_t offset)
 {
     struct stat status;
@@ -130,10 +126,9 @@ static bool is_unknown(long result)
     return result == -EOPNOTSUPP || result == -ENOSYS || result == -EPERM || result == -EINVAL;
 }
 
-/*
- * Appends zeros up to `end`. Returns 0 or a negative errno. A file that only grew by appended bytes
- * has all its blocks. If the kernel cannot append like this, *known is false and nothing was done.
- */
+/* Appends zeros up to `end`. Returns 0 or a negative errno. A file that only grew by appended bytes
+ * has all its blocks. If the kernel cannot append like this, *known is false and nothing was
+ * done. */
 static int append_up_to(int descriptor, uint64_t end, bool *known)
 {
     struct stat status;
@@ -166,12 +161,10 @@ static int write_zeros(int descriptor, uint64_t offset, uint64_t size)
     return 0;
 }
 
-/*
- * Reserves the range on the disk. Returns 0 or a negative errno. Filesystems without fallocate, and
+/* Reserves the range on the disk. Returns 0 or a negative errno. Filesystems without fallocate, and
  * sandboxes that do not know it, must find the blocks by a write. That write appends, where it can
  * hit nothing. The slot itself is written if the file has a limited length, or if the program has
- * forbidden fallocate since, because holes may then be left.
- */
+ * forbidden fallocate since, because holes may then be left. */
 static int reserve(int descriptor, uint64_t offset, uint64_t size, rlim_t limit)
 {
     if (!is_ours(descriptor))

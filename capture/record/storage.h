@@ -18,17 +18,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/*
- * Takes over `descriptor`, which is open for reading and writing. `path` is the file's path and
- * must stay valid. Returns 0, or a negative errno after closing the descriptor.
- */
+/* Takes over `descriptor`, which is open for reading and writing. `path` is the file's path and
+ * must stay valid. Returns 0, or a negative errno after closing the descriptor. */
 int trace_storage_begin(int descriptor, const char *path);
 
-/*
- * Maps `size` bytes of the file from `offset`, of which it reserves `first` bytes and the last
+/* Maps `size` bytes of the file from `offset`, of which it reserves `first` bytes and the last
  * page. trace_storage_grow() reserves the bytes between before they are touched. Both return 0 or a
- * negative errno.
- */
+ * negative errno. */
 int trace_storage_take(uint64_t offset, uint64_t size, uint64_t first, void **memory);
 int trace_storage_grow(uint64_t offset, uint64_t size);
 
@@ -47,8 +43,6 @@ bool trace_storage_has(int descriptor);
 /* Returns the number, to be checked by trace_storage_has(); -1: none. */
 int trace_storage_descriptor(void);
 
-/*
- * Moves the trace from the number `descriptor` to another, and returns when no thread uses the old
- * one any more. If there is no other number, the file is opened again when needed.
- */
+/* Moves the trace from the number `descriptor` to another, and returns when no thread uses the old
+ * one any more. If there is no other number, the file is opened again when needed. */
 void trace_storage_move(int descriptor);

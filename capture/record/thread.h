@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The recorder's state of a thread: its chunk, its coding, its stacks, and the guard around each
- * event. thread_pool.h keeps these states.
- */
+/* The recorder's state of a thread: its chunk, its coding, its stacks, and the guard around each
+ * event. thread_pool.h keeps these states. */
 #pragma once
 
 #include <stdatomic.h>

@@ -100,10 +100,8 @@ static void begin_records(struct thread *thread)
         thread_put_name(thread);
 }
 
-/*
- * Gives the first thread its state again. The loader sets thread-local variables to zero after it
- * has resolved the indirect functions of the program, whose resolvers may have allocated.
- */
+/* Gives the first thread its state again. The loader sets thread-local variables to zero after it
+ * has resolved the indirect functions of the program, whose resolvers may have allocated. */
 static struct thread *acquire_again(struct thread_self *self)
 {
     struct thread *thread = life.first;

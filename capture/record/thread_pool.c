@@ -50,10 +50,8 @@ static struct thread *pop_free(void)
     return thread;
 }
 
-/*
- * Frees the states of threads that ended without their key destructors (a raw clone, a first event
- * after them). It searches only when the number of states has doubled since the last search.
- */
+/* Frees the states of threads that ended without their key destructors (a raw clone, a first event
+ * after them). It searches only when the number of states has doubled since the last search. */
 static void reclaim_dead(void)
 {
     uint32_t count = atomic_load(&pool.count), due = atomic_load(&pool.next_search);
@@ -68,11 +66,9 @@ static void reclaim_dead(void)
     }
 }
 
-/*
- * Tells other threads that they do not record alone. While there is one state, no two threads are
+/* Tells other threads that they do not record alone. While there is one state, no two threads are
  * inside events. The thread that makes the second state tells all that it can find. The maker of
- * the first state either sees the second one counted, or is found.
- */
+ * the first state either sees the second one counted, or is found. */
 static void tell_shared(void)
 {
     uint32_t count = atomic_load(&pool.count);

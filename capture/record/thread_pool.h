@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The states of threads. They lie in mapped memory, are never unmapped and outlive their threads.
- * The free states form a lock-free stack.
- */
+/* The states of threads. They lie in mapped memory, are never unmapped and outlive their threads.
+ * The free states form a lock-free stack. */
 #pragma once
 
 #include "capture/record/thread.h"

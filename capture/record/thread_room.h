@@ -17,10 +17,8 @@
 /* Room for the records that thread_make_room() itself writes. */
 #define THREAD_OWED_MAX 80u
 
-/*
- * Makes at least `need` bytes of room, in a new chunk if necessary, and writes the records that the
- * thread owes (dropped events, a new name). Returns false if recording has stopped.
- */
+/* Makes at least `need` bytes of room, in a new chunk if necessary, and writes the records that the
+ * thread owes (dropped events, a new name). Returns false if recording has stopped. */
 bool thread_make_room(struct thread *thread, size_t need);
 
 /* Makes more of the chunk writable if it has less room than `need` and can grow. */
@@ -33,10 +31,8 @@ void thread_leave_old_trace(struct thread *thread);
  * writes. Returns where the payload goes. NULL: recording has stopped. */
 uint8_t *thread_extended_begin(struct thread *thread, size_t size);
 
-/*
- * Puts an extended record that consists of its `when`, numbers, and a text of `length` bytes (NULL:
- * no text). Returns false if recording has stopped.
- */
+/* Puts an extended record that consists of its `when`, numbers, and a text of `length` bytes (NULL:
+ * no text). Returns false if recording has stopped. */
 bool thread_put_record(struct thread *thread, enum trace_extended type, const uint64_t *numbers,
                        size_t count, const char *text, size_t length);
 /* Does that without a text. */

@@ -31,11 +31,9 @@ static const char *after_part(const char *symbol, const char *part, size_t lengt
     return digits > symbol && number == length ? after(digits, part, length) : NULL;
 }
 
-/*
- * Compares a name with a symbol mangled by the Itanium C++ ABI ("5.1.2 General Structure"). A
+/* Compares a name with a symbol mangled by the Itanium C++ ABI ("5.1.2 General Structure"). A
  * symbol is _Z, then each part of the name. A function of a namespace or class has N with its
- * qualifiers before the parts and E after them. St is std. The parameters follow.
- */
+ * qualifiers before the parts and E after them. St is std. The parameters follow. */
 static bool name_is_mangled(const char *wanted, const char *symbol)
 {
     const bool nested = strstr(wanted, SEPARATOR) != NULL;

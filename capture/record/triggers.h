@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The triggers that begin and end recording while the program runs: calls of functions, limits of
+/* The triggers that begin and end recording while the program runs: calls of functions, limits of
  * allocations and bytes, and a signal. Each only notes that it is due; recorder.c acts on it after
- * the event.
- */
+ * the event. */
 #pragma once
 
 #include <stdatomic.h>
@@ -48,12 +46,10 @@ void call_watch_node(struct thread *thread, const struct stack_node *node);
 bool call_watch_take_start(void);
 bool call_watch_take_stop(void);
 
-/*
- * Returns true if `symbol` is the function `wanted`. That is a symbol's name as the file has it, or
+/* Returns true if `symbol` is the function `wanted`. That is a symbol's name as the file has it, or
  * the name of a C++ function without its parameters: `Cache::load` stands for all overloads. Parts
  * that the compiler split off (name.part.0, name.cold) and versions (name@@V) are the function too.
- * Templates, constructors and operators must be named as in the file.
- */
+ * Templates, constructors and operators must be named as in the file. */
 bool symbol_name_is(const char *wanted, const char *symbol);
 
 /*

@@ -19,10 +19,8 @@
 
 /* ---- the report ------------------------------------------------------------------------- */
 
-/*
- * Reports the modules that bypassed the recorder for a while or still do so, in the trace and in
- * the line at the end. Any thread may add one.
- */
+/* Reports the modules that bypassed the recorder for a while or still do so, in the trace and in
+ * the line at the end. Any thread may add one. */
 
 #define REPORTS_MAX 256u
 #define PATH_SHARE 1024u
@@ -664,10 +662,8 @@ void unhooked_modules_after_fork(void)
     atomic_store(&unhooked_modules_expected, 0);
 }
 
-/*
- * Takes the last look. In a forked child another thread of the parent may have held the loader's
- * lock, so the child takes it only if it has loaded something itself.
- */
+/* Takes the last look. In a forked child another thread of the parent may have held the loader's
+ * lock, so the child takes it only if it has loaded something itself. */
 void unhooked_modules_end(void)
 {
     const bool expected = atomic_load(&unhooked_modules_expected);

@@ -37,10 +37,8 @@ static bool read_number(const char *text, int *number)
     return true;
 }
 
-/*
- * Returns the number of a signal: SIGUSR1, USR1, SIGRTMIN+3 or 10. Returns 0 if there is none of
- * that name, or a program cannot be sent it at any time (SIGKILL, SIGSTOP, SIGCHLD, faults).
- */
+/* Returns the number of a signal: SIGUSR1, USR1, SIGRTMIN+3 or 10. Returns 0 if there is none of
+ * that name, or a program cannot be sent it at any time (SIGKILL, SIGSTOP, SIGCHLD, faults). */
 static int run_signal_number(const char *text)
 {
     static const char real_time[] = "RTMIN+";

@@ -30,14 +30,10 @@ struct run_arguments {
     char **program; /* and its arguments, NULL at the end */
 };
 
-/*
- * Parses the command line into `arguments`, which is zero before. Returns -1 to go on, otherwise
- * the exit status: after a message, --help or --version.
- */
+/* Parses the command line into `arguments`, which is zero before. Returns -1 to go on, otherwise
+ * the exit status: after a message, --help or --version. */
 int run_arguments_parse(int argc, char **argv, struct run_arguments *arguments);
 
-/*
- * Adds "key=value", or "key" without a value, to the library's settings. Returns false, after a
- * message about the option of that name, if the library would reject it.
- */
+/* Adds "key=value", or "key" without a value, to the library's settings. Returns false, after a
+ * message about the option of that name, if the library would reject it. */
 bool run_arguments_add(struct run_arguments *arguments, const char *key, const char *value);

@@ -23,10 +23,8 @@
 
 /* ---- filters of system calls ------------------------------------------------------------ */
 
-/*
- * Finds out what the filters of system calls (seccomp) of a running process do to the loader and to
- * the recorder.
- */
+/* Finds out what the filters of system calls (seccomp) of a running process do to the loader and to
+ * the recorder. */
 
 #define STRICT 1
 
@@ -199,11 +197,9 @@ static bool load(struct work *work, uint64_t *handle)
     return good;
 }
 
-/*
- * Returns true if the loader can be used. A child that was forked while another thread of its
+/* Returns true if the loader can be used. A child that was forked while another thread of its
  * parent loaded a library, or held the loader's lock, has neither that thread nor any way out:
- * there dlopen ends the process, or never returns.
- */
+ * there dlopen ends the process, or never returns. */
 static bool loader_works(struct work *work)
 {
     const struct attach_target *target = &work->target;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Reads the facts that mprof-run --pid needs before it touches a process: its modules, the
- * functions that are called in it, and the reasons not to attach. It reads them from outside.
- */
+/* Reads the facts that mprof-run --pid needs before it touches a process: its modules, the
+ * functions that are called in it, and the reasons not to attach. It reads them from outside. */
 #pragma once
 
 #include <limits.h>
@@ -45,11 +43,9 @@ struct attach_target {
     size_t program_size;
 };
 
-/*
- * Reads the process. `library` is the recorder's file: the process may have a copy of it in memory.
+/* Reads the process. `library` is the recorder's file: the process may have a copy of it in memory.
  * False: `why` (`size` bytes) holds one line with the reason not to attach and what to do.
- * attach_target_close() in both cases.
- */
+ * attach_target_close() in both cases. */
 bool attach_target_open(struct attach_target *target, pid_t process, const char *library, char *why,
                         size_t size);
 void attach_target_close(struct attach_target *target);
@@ -57,10 +53,8 @@ void attach_target_close(struct attach_target *target);
 /* Returns the module whose code holds the address, or NULL. */
 const struct attach_module *attach_target_at(const struct attach_target *target, uint64_t address);
 
-/*
- * Returns true if this is the program's own code or that of a library of its own, outside of what
- * may hold a lock of the loader or an allocator.
- */
+/* Returns true if this is the program's own code or that of a library of its own, outside of what
+ * may hold a lock of the loader or an allocator. */
 bool attach_target_is_program(const struct attach_target *target, uint64_t address);
 
 /* Returns true if the process still runs the program that was read, and has executed no other one.

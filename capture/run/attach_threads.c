@@ -125,12 +125,10 @@ static size_t read_stack(pid_t process, uint64_t stack, uint64_t *words, size_t 
     return done;
 }
 
-/*
- * Returns true if the thread may be inside a signal handler, which may have interrupted malloc. The
+/* Returns true if the thread may be inside a signal handler, which may have interrupted malloc. The
  * kernel puts a frame on the stack for it, which begins with the address of the code that ends
  * handlers. The registers follow, as a ucontext_t. That address alone says nothing: sigaction()
- * leaves copies of it on the stack.
- */
+ * leaves copies of it on the stack. */
 static bool may_handle_signal(const struct attach_target *target, uint64_t stack)
 {
     static uint64_t words[SCANNED / 8];
@@ -155,11 +153,9 @@ static bool follows_call(const struct attach_target *target, uint64_t address)
             code[1] == 0xff || code[0] == 0xff);
 }
 
-/*
- * Returns where the thread, which is not in the program's code, seems to return to it: an address
+/* Returns where the thread, which is not in the program's code, seems to return to it: an address
  * behind a call in that code, on the stack. Old ones may lie there too, so each round takes another
- * one. Such a place is safe whoever comes there. 0: none.
- */
+ * one. Such a place is safe whoever comes there. 0: none. */
 static uint64_t way_out_of(const struct crowd *crowd, uint64_t stack)
 {
     uint64_t words[CALLERS], found[4];
@@ -440,10 +436,8 @@ uint64_t attach_threads_put(struct attach_thread *held, const char *text)
     return attach_write(held->target->process, held->top, text, size) ? held->top : 0;
 }
 
-/*
- * Waits until the call has returned to the trap. A thread that is alone and waits for a lock waits
- * for ever: a thread that only its parent has holds that lock. It is interrupted to see that.
- */
+/* Waits until the call has returned to the trap. A thread that is alone and waits for a lock waits
+ * for ever: a thread that only its parent has holds that lock. It is interrupted to see that. */
 static bool wait_for_return(struct attach_thread *held, struct user_regs_struct *registers)
 {
     bool interrupted = false;

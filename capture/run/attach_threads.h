@@ -40,11 +40,9 @@ struct attach_thread {
     bool ended;           /* the process has ended */
 };
 
-/*
- * Stops a thread at a safe point within `seconds`. The breakpoints lie in turn on the functions of
+/* Stops a thread at a safe point within `seconds`. The breakpoints lie in turn on the functions of
  * the recorder, if it is there, and of each allocator. False: `why` says why, and all threads go on
- * as before.
- */
+ * as before. */
 bool attach_threads_stop(struct attach_thread *held, const struct attach_target *target,
                          double seconds, char *why, size_t size);
 

@@ -33,10 +33,8 @@
 #include "capture/run/sibling_traces.h"
 #include "cli/say.h"
 
-/*
- * Returns the folder for traces that are named without one. The program runs even if the working
- * directory was deleted or cannot be named. The traces then go to the folder of temporary files.
- */
+/* Returns the folder for traces that are named without one. The program runs even if the working
+ * directory was deleted or cannot be named. The traces then go to the folder of temporary files. */
 static const char *trace_folder(char folder[PATH_MAX])
 {
     const char *temporary = getenv("TMPDIR");
@@ -363,10 +361,8 @@ static bool has_ended(pid_t process)
            info.si_pid != 0;
 }
 
-/*
- * Follows the traces of the run and watches for the conditions until the program ends. Kernels
- * before 5.3 have no descriptor that reports the end, so there it is polled.
- */
+/* Follows the traces of the run and watches for the conditions until the program ends. Kernels
+ * before 5.3 have no descriptor that reports the end, so there it is polled. */
 static void follow_until_end(pid_t process, const struct child_report *report,
                              struct run_child *child, const struct trace_maker *maker,
                              struct run_escapes *escapes)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * mprof-run's child: the recorded program, started with the library preloaded.
- */
+/* mprof-run's child: the recorded program, started with the library preloaded. */
 #pragma once
 
 #include <limits.h>
@@ -36,19 +34,15 @@ struct run_child {
     int status;              /* out: as waitpid gives it */
 };
 
-/*
- * Runs the program and waits for its end. The terminal sends SIGINT and SIGQUIT to both processes,
+/* Runs the program and waits for its end. The terminal sends SIGINT and SIGQUIT to both processes,
  * so these are left to the program. SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 are passed on, except a
  * SIGUSR2 that the watch waits for, and the signal that takes references. Returns 0, or the errno
- * of the failure before the program ran; *what then names the step that failed.
- */
+ * of the failure before the program ran; *what then names the step that failed. */
 int run_child(struct run_child *child, const char **what);
 
 /* Ends this process as the child ended: with the same exit status or by the same signal. */
 _Noreturn void run_child_end_alike(int status);
 
-/*
- * Writes the trace's absolute path (PATH_MAX bytes): `requested`, or if that is NULL the first free
- * mprof.PROGRAM.PID.bin in the working directory. Returns false if it is too long.
- */
+/* Writes the trace's absolute path (PATH_MAX bytes): `requested`, or if that is NULL the first free
+ * mprof.PROGRAM.PID.bin in the working directory. Returns false if it is too long. */
 bool trace_place_name(const char *requested, const char *program, pid_t process, char *trace);

@@ -77,10 +77,8 @@ void client_close(struct client *client)
     *client = (struct client){.descriptor = -1};
 }
 
-/*
- * The files that may be the trace of a process, from /proc/PID/maps: as long as the recorder
- * records, it keeps the header of its trace mapped, shared and writable.
- */
+/* The files that may be the trace of a process, from /proc/PID/maps: as long as the recorder
+ * records, it keeps the header of its trace mapped, shared and writable. */
 struct mapped_files {
     FILE *file;
     unsigned long inode;

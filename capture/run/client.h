@@ -66,30 +66,24 @@ enum client_status {
 enum client_status client_open(struct client *client, const char *path);
 void client_close(struct client *client);
 
-/*
- * Returns true if a process records into the trace: CLIENT_GOOD, _FINISHED or _GONE. A process that
- * has the same id now but does not map the file does not count, if its mappings may be read.
- */
+/* Returns true if a process records into the trace: CLIENT_GOOD, _FINISHED or _GONE. A process that
+ * has the same id now but does not map the file does not count, if its mappings may be read. */
 enum client_status client_recorder(const struct client *client);
 /* After CLIENT_GONE: returns the process that records into the trace under another number, as this
  * pid namespace numbers it. 0: none is seen. */
 pid_t client_recorder_elsewhere(const struct client *client);
 
-/*
- * Asks. `name` (NULL: "") is for marks and snapshots, and at most TRACE_REQUEST_NAME - 1 bytes of
- * it count. CLIENT_WAITING if it was asked, CLIENT_BUSY, or the result of client_recorder().
- */
+/* Asks. `name` (NULL: "") is for marks and snapshots, and at most TRACE_REQUEST_NAME - 1 bytes of
+ * it count. CLIENT_WAITING if it was asked, CLIENT_BUSY, or the result of client_recorder(). */
 enum client_status client_ask(struct client *client, enum trace_request request, const char *name);
 
 /* Looks for the answer. CLIENT_GOOD with the answer in *answer, or CLIENT_WAITING, _FINISHED,
  * _GONE. */
 enum client_status client_look(struct client *client, enum trace_answer *answer);
 
-/*
- * Ends the recording if the recorder does not do so, with the clock pair of the end: nothing more
+/* Ends the recording if the recorder does not do so, with the clock pair of the end: nothing more
  * is recorded from here on. First takes back a request of our own for it. False if the recorder is
- * doing what was asked; true also if nothing is recorded any more.
- */
+ * doing what was asked; true also if nothing is recorded any more. */
 bool client_seal(struct client *client, uint64_t end_ticks, uint64_t end_monotonic_ns);
 
 /* Notes in the trace how its process ended: `status` is as waitpid gives it, -1 if nobody saw it.
@@ -100,12 +94,10 @@ void client_note_outcome(struct client *client, int status);
  * on. Unlocks the file in either case. */
 bool client_withdraw(struct client *client);
 
-/*
- * Finds the trace that `process` records into by its mappings, and writes its path into `path`
- * (PATH_MAX bytes). CLIENT_GOOD; CLIENT_FINISHED if it does not record any more;
- * CLIENT_NOT_TRACE if it has none; CLIENT_GONE if there is no such process; CLIENT_ERROR if its
- * mappings may not be read.
- */
+/* Finds the trace that `process` records into by its mappings, and writes its path into `path`
+ * (PATH_MAX bytes). CLIENT_GOOD; CLIENT_FINISHED if it does not record any more; CLIENT_NOT_TRACE
+ * if it has none; CLIENT_GONE if there is no such process; CLIENT_ERROR if its mappings may not be
+ * read. */
 enum client_status client_find(pid_t process, char *path);
 
 /*
@@ -146,11 +138,9 @@ bool client_free_space(const struct client *client, uint64_t offset, uint64_t si
 /* Returns the offset of slot `number` in the file. */
 uint64_t client_slot_offset(const struct client *client, uint32_t number);
 
-/*
- * Asks one trace's recorder to begin, or to stop for the rest of the run, and repeats the request
+/* Asks one trace's recorder to begin, or to stop for the rest of the run, and repeats the request
  * until it is done. The recorder acts in one of the program's heap calls. Until then others
- * (mprof-ctl) must get their turn too. If no heap call comes, a stop is carried out from here.
- */
+ * (mprof-ctl) must get their turn too. If no heap call comes, a stop is carried out from here. */
 
 /* Takes one turn, at the time `now`. */
 void run_steer_step(struct run_steer *steer, struct client *client, enum run_wanted wanted,
@@ -162,11 +152,9 @@ void run_steer_end(struct run_steer *steer, struct client *client);
 /* Returns monotonic seconds. */
 double run_steer_now(void);
 
-/*
- * process_read() reads a short file of the process's folder in /proc, cut to `size` - 1 bytes,
+/* process_read() reads a short file of the process's folder in /proc, cut to `size` - 1 bytes,
  * without memory of the heap, and returns its length: 0 with errno. process_status_number() returns
- * the number after `name` in such a file, "status" or one of a thread: -1 with errno.
- */
+ * the number after `name` in such a file, "status" or one of a thread: -1 with errno. */
 size_t process_read(pid_t process, const char *file, char *text, size_t size);
 long process_status_number(pid_t process, const char *file, const char *name);
 

@@ -291,10 +291,8 @@ static bool is_told(const struct run_heard *heard, const struct image *image, pi
 
 /* ---- looks at the processes --------------------------------------------------------------- */
 
-/*
- * A process counts if it runs the same program in two looks and maps neither the recorder nor a
- * trace. So programs that run for less than a second may be missed.
- */
+/* A process counts if it runs the same program in two looks and maps neither the recorder nor a
+ * trace. So programs that run for less than a second may be missed. */
 
 /* How long after the start the first look comes, and after a look the next one, in seconds. */
 #define FIRST_WAIT 0.25

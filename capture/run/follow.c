@@ -87,10 +87,8 @@ static void read_folder(struct trace_watcher *watcher, uint64_t since, trace_wat
     sibling_traces_each(watcher->trace, watcher->started, found_one, &found);
 }
 
-/*
- * Returns true if it is time to read the folder. After a change it is read twice, because a name
- * that appears in the same moment as one that was found does not change the date again.
- */
+/* Returns true if it is time to read the folder. After a change it is read twice, because a name
+ * that appears in the same moment as one that was found does not change the date again. */
 static bool has_changed(struct trace_watcher *watcher)
 {
     struct stat status;

@@ -153,11 +153,9 @@ static bool read_list(const char *binary)
     return paths && fclose(paths) == 0 && whole && last.paths;
 }
 
-/*
- * Asks the loader which libraries, linked or preloaded, the ELF file `binary` would run with, and
+/* Asks the loader which libraries, linked or preloaded, the ELF file `binary` would run with, and
  * calls note() with the path of each. Runs no code of theirs. Returns false if that cannot be found
- * out.
- */
+ * out. */
 static bool run_libraries(const char *binary, void (*note)(void *context, const char *path),
                           void *context)
 {
@@ -216,10 +214,8 @@ static bool run_is_linked(const char *binary, const char *function, const char *
 
 /* ---- the program ------------------------------------------------------------------------ */
 
-/*
- * Checks the program before mprof-run starts it: where it is, and whether the loader will take a
- * preloaded library into it.
- */
+/* Checks the program before mprof-run starts it: where it is, and whether the loader will take a
+ * preloaded library into it. */
 
 enum run_program_verdict {
     RUN_PROGRAM_GOOD,
@@ -310,9 +306,7 @@ static const char *const run_program_explanations[] = {
 
 /* ---- operators of C++ ------------------------------------------------------------------- */
 
-/*
- * Finds out whether libmprof_operators.so is needed beside the recorder (see cxx_operators.c).
- */
+/* Finds out whether libmprof_operators.so is needed beside the recorder (see cxx_operators.c). */
 
 struct operators_found {
     bool has_malloc, has_new;
@@ -345,11 +339,9 @@ static void look(void *context, const char *path)
     search->has_both = found.has_malloc && found.has_new;
 }
 
-/*
- * Returns true if the ELF file `binary` is a C++ program that runs with a library that has both
+/* Returns true if the ELF file `binary` is a C++ program that runs with a library that has both
  * malloc and C++'s operators, linked or preloaded. It asks the loader what it would load, and runs
- * none of that. Returns false also if that cannot be found out.
- */
+ * none of that. Returns false also if that cannot be found out. */
 static bool run_operators_are_needed(const char *binary)
 {
     struct operators_search search = {0};

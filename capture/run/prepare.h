@@ -30,16 +30,12 @@ int run_prepare_library(char *library);
 /* Makes the trace's name free; with `force` it removes what has it. Returns as above. */
 int run_prepare_trace(const char *trace, bool force);
 
-/*
- * Finds the library and the program, and makes the trace's name free: --force removes what has it.
- * Returns 0, or the exit status after a message.
- */
+/* Finds the library and the program, and makes the trace's name free: --force removes what has it.
+ * Returns 0, or the exit status after a message. */
 int run_prepare(const struct run_arguments *arguments, struct run_places *places);
 
-/*
- * Looks at the sandbox and adds to the settings which system calls it forbids. Returns false, after
- * a message, if it lets nothing be recorded.
- */
+/* Looks at the sandbox and adds to the settings which system calls it forbids. Returns false, after
+ * a message, if it lets nothing be recorded. */
 bool run_prepare_sandbox(struct run_arguments *arguments);
 
 /* Finds the library for --sized-delete beside the recorder. Returns false, after a message, if it

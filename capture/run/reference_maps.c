@@ -303,12 +303,10 @@ static const struct reference_stack *stack_in(const struct reference_region *reg
     return number == 1 ? found : NULL;
 }
 
-/*
- * Returns the end of a thread's stack that begins with the region, 0 if it is none. The C library
+/* Returns the end of a thread's stack that begins with the region, 0 if it is none. The C library
  * maps a stack with a guard below, and puts the thread's control block at its end. A stack that
  * lies elsewhere, as a coroutine's does in a block of the heap, is read with all that lies around
- * it.
- */
+ * it. */
 static uint64_t stack_end(const struct reference_region *region,
                           const struct reference_region *below, const struct reference_stack *stack)
 {
@@ -338,11 +336,9 @@ static bool is_present(const struct reference_maps *maps, uint64_t start, uint64
     return present;
 }
 
-/*
- * Returns true if the region is the stack of a thread that has ended, which the C library keeps for
+/* Returns true if the region is the stack of a thread that has ended, which the C library keeps for
  * the next one: a guard below, at its end the control block of a thread, which has its own address
- * in its first and third word, and no thread in it.
- */
+ * in its first and third word, and no thread in it. */
 static bool is_ended_stack(const struct reference_maps *maps, const struct reference_region *region,
                            const struct reference_region *below,
                            const struct reference_stack *stacks, size_t count)

@@ -62,11 +62,9 @@ struct reference_maps {
     uint64_t shared;
 };
 
-/*
- * Reads the mappings, without those of the recorder: `own` is its list in the process
+/* Reads the mappings, without those of the recorder: `own` is its list in the process
  * (trace-format.md), of `own_count` pairs. The stacks are those of all threads; none if they run,
- * and then the files of new modules are read, too. The mappings ascend. False with errno.
- */
+ * and then the files of new modules are read, too. The mappings ascend. False with errno. */
 bool reference_maps_read(struct reference_maps *maps, const struct reference_stack *stacks,
                          size_t count, uint64_t own, uint32_t own_count);
 

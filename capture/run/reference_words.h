@@ -29,10 +29,9 @@ struct reference_sums {
     uint64_t swapped, shared, unreadable; /* bytes that were left out */
 };
 
-/*
- * Begins. `folder`: for the temporary file. `trace`: inode of the trace, whose mappings do not
- * count. Returns NULL with errno if the process's page map cannot be read or memory is exhausted.
- */
+/* Begins. `folder`: for the temporary file. `trace`: inode of the trace, whose mappings do not
+ * count. Returns NULL with errno if the process's page map cannot be read or memory is
+ * exhausted. */
 struct reference_words *reference_words_open(pid_t process, const char *folder, ino_t trace);
 void reference_words_close(struct reference_words *words);
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Takes a snapshot of the references of a recorded process into its trace (trace-format.md,
+/* Takes a snapshot of the references of a recorded process into its trace (trace-format.md,
  * "References"): stops all its threads, reads the words that lead into its heap, lets the threads
  * go, and writes the words. The process runs no code for it. A thread that waits in the kernel goes
- * on waiting, also in a call that returns EINTR to others after a stop.
- */
+ * on waiting, also in a call that returns EINTR to others after a stop. */
 #pragma once
 
 #include <stdbool.h>
@@ -43,10 +41,8 @@ bool references_take(const struct client *client, pid_t process,
 /* Says in one line what was taken. */
 void references_say(const char *program, pid_t process, const struct references_result *result);
 
-/*
- * The snapshots of mprof-run --references. All zero at first, except `stop`; then
- * run_references_parse() for each value of the option.
- */
+/* The snapshots of mprof-run --references. All zero at first, except `stop`; then
+ * run_references_parse() for each value of the option. */
 struct run_references {
     bool at_end;
     int signal;       /* of mprof-run; 0: none */

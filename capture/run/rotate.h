@@ -46,11 +46,9 @@ struct run_rotate {
 
 void run_rotate_begin(struct run_rotate *rotate, const struct run_rotate_options *options,
                       double now);
-/*
- * Asks for the next trace if it is time, and looks for the answer. Returns true if the trace is
+/* Asks for the next trace if it is time, and looks for the answer. Returns true if the trace is
  * complete: it has gone to `kept` under its new name, and `path` is the next one, to be opened
- * again.
- */
+ * again. */
 bool run_rotate_step(struct run_rotate *rotate, const struct run_rotate_options *options,
                      struct client *client, const char *path, struct run_kept *kept, double now);
 /* Returns when the next step is due, in monotonic seconds. */

@@ -144,10 +144,8 @@ static int run_viewer_end(struct run_viewer *viewer)
 
 /* ---- the report ------------------------------------------------------------------------- */
 
-/*
- * Looks after the traces that a run has left: `trace` is the program's, and those of other
- * processes count if they were written since `since`.
- */
+/* Looks after the traces that a run has left: `trace` is the program's, and those of other
+ * processes count if they were written since `since`. */
 
 static void count_one(void *context, const char *trace)
 {
@@ -387,10 +385,8 @@ static int run_check(const struct run_arguments *arguments, char *trace)
     return sibling_program_run(report);
 }
 
-/*
- * Makes the session, except with --live, which has made it. Then starts the browser at a terminal,
- * and otherwise prints the session's name. Returns the exit status.
- */
+/* Makes the session, except with --live, which has made it. Then starts the browser at a terminal,
+ * and otherwise prints the session's name. Returns the exit status. */
 static int run_session_open(const struct run_arguments *arguments, char *trace)
 {
     char session[PATH_MAX + 8];
@@ -408,10 +404,8 @@ static int run_session_open(const struct run_arguments *arguments, char *trace)
     return fflush(stdout) == 0 ? 0 : 1;
 }
 
-/*
- * Starts --live, which run_viewer_end() ends, and sets the child's trace and log. `names` must live
- * as long as `child` and `viewer`. Returns 0, or the exit status after a message.
- */
+/* Starts --live, which run_viewer_end() ends, and sets the child's trace and log. `names` must live
+ * as long as `child` and `viewer`. Returns 0, or the exit status after a message. */
 static int run_session_begin_viewer(const struct run_arguments *arguments, struct run_child *child,
                                     struct run_viewer_names *names, struct run_viewer *viewer)
 {

@@ -32,10 +32,8 @@ enum seized_waited { SEIZED_STOPPED, SEIZED_ENDED, SEIZED_LONG };
 #define SEIZED_QUICK_ROUNDS 100u  /* of a wait that seldom lasts, before it sleeps between looks */
 #define SEIZED_LONG_ROUNDS 10000u /* after which a wait is a long one, of a second or more */
 
-/*
- * Waits for one thread, at most so many rounds; `status` is as waitpid() gives it. `keep_end`: its
- * end stays to be waited for, by somebody who started it as a child.
- */
+/* Waits for one thread, at most so many rounds; `status` is as waitpid() gives it. `keep_end`: its
+ * end stays to be waited for, by somebody who started it as a child. */
 enum seized_waited seized_wait(pid_t thread, int *status, unsigned rounds, bool keep_end);
 
 /* Writes into `why` (`size` bytes) why the process cannot be traced, by the error of

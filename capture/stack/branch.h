@@ -30,17 +30,14 @@
 #define STACK_BRANCH_FAR 6u
 #define STACK_BRANCH_PAIRS (STACK_BRANCH_NEAR + STACK_BRANCH_FAR)
 
-/*
- * A packed word of the stack. The upper bits hold its former value, which is below 2^48 like the
+/* A packed word of the stack. The upper bits hold its former value, which is below 2^48 like the
  * addresses of code and stacks. The lower bits hold its distance from the stack pointer of the
- * innermost frame, in words.
- */
+ * innermost frame, in words. */
 #define STACK_BRANCH_DISTANCE_BITS 16u
 #define STACK_BRANCH_DISTANCE_MASK ((UINT64_C(1) << STACK_BRANCH_DISTANCE_BITS) - 1)
 
-/*
- * The first pair is the return address above which the base begins. Copies of it fill unused pairs.
- */
+/* The first pair is the return address above which the base begins. Copies of it fill unused
+ * pairs. */
 struct stack_branch {
     uint64_t head;            /* pc of the innermost frame, flags, index of the base */
     uint32_t node, base_node; /* of the innermost frame, and of the base */
@@ -57,10 +54,8 @@ _Static_assert(sizeof(struct stack_branch) == 128, "two lines of the cache");
 #define STACK_BRANCH_BASE_RBP_FLAG (UINT64_C(1) << 50)
 #define STACK_BRANCH_BASE_SHIFT 51u
 
-/*
- * The place of a frame's return address, as it was found when a branch began at this pc. It is only
- * a hint, which spreads the branches of allocation wrappers by their callers.
- */
+/* The place of a frame's return address, as it was found when a branch began at this pc. It is only
+ * a hint, which spreads the branches of allocation wrappers by their callers. */
 struct stack_branch_leaf {
     uint64_t pc, offset;
 };
@@ -140,11 +135,9 @@ static inline struct stack_branch_key stack_branch_key_other(const struct stack_
 bool stack_branch_far_same(const struct stack_branch *branch, const struct stack_kept *base,
                            uint64_t sp, uint64_t rbp);
 
-/*
- * Returns the base of `branch` if the branch begins at (pc, sp, rbp), has the same words, and lies
+/* Returns the base of `branch` if the branch begins at (pc, sp, rbp), has the same words, and lies
  * on a frame that is still kept. Otherwise returns NULL. pc, sp and rbp were just read from the
- * entry point. The caller must compare the words of the base.
- */
+ * entry point. The caller must compare the words of the base. */
 static inline __attribute__((always_inline)) const struct stack_kept *
 stack_branch_base(const struct stack_branch *branch, const struct stack_thread *thread, uint64_t pc,
                   uint64_t sp, uint64_t rbp)
@@ -163,10 +156,8 @@ stack_branch_base(const struct stack_branch *branch, const struct stack_thread *
     return base;
 }
 
-/*
- * Returns the node of a stack whose inner part was walked before, or 0 if none is the same. `lists`
- * and `list` are those of stack_branch_keep().
- */
+/* Returns the node of a stack whose inner part was walked before, or 0 if none is the same. `lists`
+ * and `list` are those of stack_branch_keep(). */
 static inline __attribute__((always_inline)) uint32_t
 stack_branch_find(const struct stack_thread *thread, uint64_t pc, uint64_t sp, uint64_t rbp,
                   const struct stack_branch_lists *lists, uint64_t list)
@@ -193,10 +184,8 @@ uint32_t stack_branch_find_other(const struct stack_thread *other, uint64_t pc, 
 /* Forgets all branches. */
 void stack_branch_clear(struct stack_thread *thread);
 
-/*
- * Keeps the frames inward of kept[base] as a branch of a stack whose innermost node is `node`,
+/* Keeps the frames inward of kept[base] as a branch of a stack whose innermost node is `node`,
  * unless they depend on too many words. With a runtime, `list` is the hash of its frames, and is
- * kept in `lists`; NULL and 0: there is none.
- */
+ * kept in `lists`; NULL and 0: there is none. */
 void stack_branch_keep(struct stack_thread *thread, uint32_t base, uint32_t node,
                        struct stack_branch_lists *lists, uint64_t list);

@@ -32,11 +32,10 @@ struct node_log_entry {
 
 void context_tree_init(const struct stack_sink *sink);
 
-/*
- * Returns the hash of a path, which says where its node lies in the table. It depends on the code
+/* Returns the hash of a path, which says where its node lies in the table. It depends on the code
  * addresses of the path, not on the id of the parent. So all nodes of a path can be fetched at
- * once, although only the id of its parent shows that a node is right. 0 is the path of no frames.
- */
+ * once, although only the id of its parent shows that a node is right. 0 is the path of no
+ * frames. */
 static inline uint64_t context_tree_path(uint64_t parent_path, uint64_t pc,
                                          enum trace_node_frame frame)
 {
@@ -48,10 +47,8 @@ static inline uint64_t context_tree_path(uint64_t parent_path, uint64_t pc,
  * up. */
 void context_tree_prefetch(uint64_t path);
 
-/*
- * Returns the node of `pc` under `parent` (0: outermost). `pc` is 0 for the markers. `path` is that
- * of the node itself. 0 if the node is new and could not be written.
- */
+/* Returns the node of `pc` under `parent` (0: outermost). `pc` is 0 for the markers. `path` is that
+ * of the node itself. 0 if the node is new and could not be written. */
 uint32_t context_tree_node(uint32_t parent, uint64_t path, uint64_t pc, enum trace_node_frame frame,
                            void *context);
 

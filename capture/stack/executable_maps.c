@@ -24,11 +24,9 @@ struct map_list {
     } maps[MAPS_MAX];
 };
 
-/*
- * The lowest bit of `version` says which of the two lists is current. A writer fills the other one,
+/* The lowest bit of `version` says which of the two lists is current. A writer fills the other one,
  * then raises the version. A reader that finds the same version before and after has read what
- * nobody changed.
- */
+ * nobody changed. */
 static struct {
     struct map_list *_Atomic lists; /* two; NULL before the first look */
     _Atomic uint64_t version;
@@ -137,11 +135,9 @@ static void list_add(struct map_list *list, const struct executable_map *map)
     word_set(&list->count, count + 1);
 }
 
-/*
- * Adds the parts of the maps of `old` that lie in `mapping`, which is not executable now. A runtime
+/* Adds the parts of the maps of `old` that lie in `mapping`, which is not executable now. A runtime
  * that writes code takes away the right to execute it for that time, and stacks still lead through
- * it.
- */
+ * it. */
 static void list_carry(struct map_list *list, const struct map_list *old, uint64_t *next,
                        const struct process_map *mapping)
 {

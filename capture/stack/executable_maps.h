@@ -26,17 +26,13 @@ struct executable_map {
 /* Finds the known map that holds `address`. */
 bool executable_maps_find(uint64_t address, struct executable_map *map);
 
-/*
- * Returns true if `address` lies in an executable mapping. Looks at the mappings of the process if
- * that is not known yet.
- */
+/* Returns true if `address` lies in an executable mapping. Looks at the mappings of the process if
+ * that is not known yet. */
 bool executable_maps_hold(uint64_t address);
 
-/*
- * Returns another address at which the place of `address` in its file is mapped. `map` holds
- * `address`. The result lies in the `index`-th other known map that maps this place. 0: there
- * are no more.
- */
+/* Returns another address at which the place of `address` in its file is mapped. `map` holds
+ * `address`. The result lies in the `index`-th other known map that maps this place. 0: there are
+ * no more. */
 uint64_t executable_maps_twin(const struct executable_map *map, uint64_t address, unsigned index);
 
 /* Returns how often the mappings were read. */

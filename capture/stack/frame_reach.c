@@ -106,11 +106,9 @@ static uint64_t subtracted(uint64_t function)
     return sum <= SUBTRACTED_MOST ? sum : 0;
 }
 
-/*
- * Returns true for the call in libgcc's __morestack, which runs a function on a further segment of
+/* Returns true for the call in libgcc's __morestack, which runs a function on a further segment of
  * a split stack, and always returns to the segment before. No other code has the word of a return
- * address between its saved rbp and its own return address.
- */
+ * address between its saved rbp and its own return address. */
 static bool is_morestack(uint64_t pc, unwind_rule rule)
 {
     static const uint8_t call[] = {0x4c, 0x8b, 0x55, 0x08, /* mov 8(%rbp), %r10 */

@@ -30,10 +30,8 @@ static inline uint64_t frame_reach(uint64_t pc)
     return pc ? lockfree_table_find(&frame_reach_table, frame_reach_place(pc), pc, 0, 0) : 0;
 }
 
-/*
- * Learns from a step by the rule of `pc` to the return address `caller`, `distance` bytes from the
- * frame's stack pointer. Learns nothing if the code does not explain that distance.
- */
+/* Learns from a step by the rule of `pc` to the return address `caller`, `distance` bytes from the
+ * frame's stack pointer. Learns nothing if the code does not explain that distance. */
 void frame_reach_learn(uint64_t pc, unwind_rule rule, uint64_t distance, uint64_t caller);
 
 /* Forgets the code of low <= pc < high. */

@@ -7,10 +7,8 @@
 #include "capture/os/process_maps.h"
 #include "capture/stack/frame_reach.h"
 
-/*
- * Below the top of the first thread's stack the kernel keeps at least this much address space free
- * of other mappings, however much of it the stack uses so far.
- */
+/* Below the top of the first thread's stack the kernel keeps at least this much address space free
+ * of other mappings, however much of it the stack uses so far. */
 #define MAIN_STACK_GAP (UINT64_C(128) << 20)
 /* At the end of a stack, the control block and the bytes after it take less than this. */
 #define BLOCK_MOST UINT64_C(16384)
@@ -59,11 +57,9 @@ static bool block_words_fit(const uint64_t *words, uint64_t block)
            size - (block - begin) <= BLOCK_MOST;
 }
 
-/*
- * Searches the control block for the two words. They name a stack on which this function runs and
+/* Searches the control block for the two words. They name a stack on which this function runs and
  * whose end is close to the block, and no other two words can do that. The C library does not say
- * where they are, and asking it (pthread_getattr_np) takes a lock and memory.
- */
+ * where they are, and asking it (pthread_getattr_np) takes a lock and memory. */
 static bool block_search(struct stack_memory *memory, uint64_t block, uint64_t here,
                          struct range *below)
 {
@@ -113,12 +109,10 @@ static struct range block_mapping(uint64_t block)
     return below;
 }
 
-/*
- * The first thread has the mapping named [stack]. Threads that the thread library made have their
+/* The first thread has the mapping named [stack]. Threads that the thread library made have their
  * control block at the top of their stack, so they are found even if this call comes from a
- * coroutine. Threads made in another way have no known stack and are read through the kernel.
- * (In a child that was forked by another thread than the first, that thread is the first.)
- */
+ * coroutine. Threads made in another way have no known stack and are read through the kernel. (In a
+ * child that was forked by another thread than the first, that thread is the first.) */
 void stack_memory_init(struct stack_memory *memory)
 {
     const uint64_t here = (uint64_t)__builtin_frame_address(0), block = arch_thread_pointer();
@@ -139,13 +133,11 @@ void stack_memory_init(struct stack_memory *memory)
     memory->own_mapped = own.high;
 }
 
-/*
- * With a large limit (RLIMIT_STACK), the first thread's stack may be larger than the gap that is
- * always free. The room between it and the next mapping belongs to nobody: the stack will grow
- * into it. The bounds take at most half of that, and no more than the stack has now. If `address`
- * lies on another stack, half of the distance to the next mapping is never looked up again. So in
- * either case there are few look-ups in all.
- */
+/* With a large limit (RLIMIT_STACK), the first thread's stack may be larger than the gap that is
+ * always free. The room between it and the next mapping belongs to nobody: the stack will grow into
+ * it. The bounds take at most half of that, and no more than the stack has now. If `address` lies
+ * on another stack, half of the distance to the next mapping is never looked up again. So in either
+ * case there are few look-ups in all. */
 bool stack_memory_grow(struct stack_memory *memory, uint64_t address)
 {
     const uint64_t high = atomic_load_explicit(&first_thread_high, memory_order_relaxed);

@@ -37,10 +37,8 @@ struct stack_memory {
 /* Finds the bounds of the calling thread's stack. */
 void stack_memory_init(struct stack_memory *memory);
 
-/*
- * Returns true if `address`, in a running frame, lies on the first thread's own stack after all:
- * beyond its bounds. Then it moves the bounds.
- */
+/* Returns true if `address`, in a running frame, lies on the first thread's own stack after all:
+ * beyond its bounds. Then it moves the bounds. */
 bool stack_memory_grow(struct stack_memory *memory, uint64_t address);
 
 static inline bool stack_memory_is_own(const struct stack_memory *memory, uint64_t address)

@@ -94,11 +94,9 @@ bool module_image_read(uint64_t start, struct module_image *image)
     return image->segment_count > 0;
 }
 
-/*
- * The modules are in a fixed table, which is searched from a hash of the module's first address. An
+/* The modules are in a fixed table, which is searched from a hash of the module's first address. An
  * entry goes EMPTY → FILLING → LOADED → GONE → FILLING …, and its fields are written in FILLING
- * only. A reader checks afterwards that the id is still the same.
- */
+ * only. A reader checks afterwards that the id is still the same. */
 #define MODULE_CAPACITY 4096u
 #define WAIT_TURNS 10000u
 
@@ -194,10 +192,8 @@ void modules_init(bool by_maps)
     executable_name(modules.executable, sizeof(modules.executable));
 }
 
-/*
- * Finds the file that is mapped at `pc`. It begins at the nearest first page of a file below that.
- * Copies its path into `path` (PATH_MAX bytes), unless that is NULL.
- */
+/* Finds the file that is mapped at `pc`. It begins at the nearest first page of a file below that.
+ * Copies its path into `path` (PATH_MAX bytes), unless that is NULL. */
 static bool locate_by_maps(uint64_t pc, struct location *location, char *path)
 {
     struct process_maps *maps = process_maps_open();
@@ -230,10 +226,8 @@ static bool locate_loaded(uint64_t pc, struct location *location)
     return modules.by_maps ? locate_by_maps(pc, location, NULL) : locate_by_loader(pc, location);
 }
 
-/*
- * Finds code of a loaded module that the program has mapped again elsewhere. Runtimes do so to have
- * their own code near the code that they generate.
- */
+/* Finds code of a loaded module that the program has mapped again elsewhere. Runtimes do so to have
+ * their own code near the code that they generate. */
 static bool locate_twin(uint64_t pc, struct location *location)
 {
     struct executable_map region;
@@ -257,10 +251,9 @@ static bool locate(uint64_t pc, struct location *location)
     return locate_loaded(pc, location) || locate_twin(pc, location);
 }
 
-/*
- * Reads the headers of a module. If its segments leave gaps between them, the loader gives it piece
- * by piece. The header of such a piece lies elsewhere, as does that of code that is mapped again.
- */
+/* Reads the headers of a module. If its segments leave gaps between them, the loader gives it piece
+ * by piece. The header of such a piece lies elsewhere, as does that of code that is mapped
+ * again. */
 static bool image_read(const struct location *location, struct module_image *image)
 {
     struct location whole;
@@ -338,10 +331,8 @@ static bool entry_find(uint64_t start, struct module *module)
     return false;
 }
 
-/*
- * Fills the first free entry. If two threads want to make the same module, they meet there, and the
- * second finds it filled.
- */
+/* Fills the first free entry. If two threads want to make the same module, they meet there, and the
+ * second finds it filled. */
 static bool entry_make(const struct location *location, struct module *module)
 {
     for (unsigned probe = 0; probe < MODULE_CAPACITY; probe++) {

@@ -40,16 +40,12 @@ void modules_init(bool by_maps);
 /* Finds the module that holds `pc`. False if there is none or the table of modules is full. */
 bool modules_find(uint64_t pc, struct module *module);
 
-/*
- * Hands the module to sink->module if that was not done yet. Waits if another thread is doing it.
- * False if it could not be written.
- */
+/* Hands the module to sink->module if that was not done yet. Waits if another thread is doing it.
+ * False if it could not be written. */
 bool modules_announce(const struct module *module, const struct stack_sink *sink, void *context);
 
-/*
- * Finds the modules that are gone, and calls gone(module, announced, argument) for each. After
- * that, another file in the same place is another module.
- */
+/* Finds the modules that are gone, and calls gone(module, announced, argument) for each. After
+ * that, another file in the same place is another module. */
 void modules_sweep(void (*gone)(const struct module *module, bool announced, void *argument),
                    void *argument);
 
@@ -65,8 +61,6 @@ uint32_t modules_take_id(void);
 /* Returns how many modules were announced so far. */
 uint64_t modules_announced(void);
 
-/*
- * Reads the headers of the ELF file whose first page is mapped at `start`, by reads that cannot
- * fault. False if there is no ELF header.
- */
+/* Reads the headers of the ELF file whose first page is mapped at `start`, by reads that cannot
+ * fault. False if there is no ELF header. */
 bool module_image_read(uint64_t start, struct module_image *image);

@@ -60,17 +60,13 @@ uint32_t copied_stacks_pause(const struct stack_thread *thread);
 /* Returns after how many frames it calls it again, if it found nothing after `pause` frames. */
 uint32_t copied_stacks_next_pause(uint32_t pause);
 
-/*
- * Makes the stack the kept one that has `frame` and, unchanged, its callers. Returns their number,
- * from the outermost frame to `frame`. 0: there is none.
- */
+/* Makes the stack the kept one that has `frame` and, unchanged, its callers. Returns their number,
+ * from the outermost frame to `frame`. 0: there is none. */
 uint32_t copied_stacks_find(struct stack_thread *thread, const struct stack_frame *frame);
 
-/*
- * If the last walk that looked found a stack, makes that one the present stack that came after the
+/* If the last walk that looked found a stack, makes that one the present stack that came after the
  * present one the last time. Returns false if there is none; otherwise copied_stacks_go_back()
- * undoes it. So a stack may be known without a walk.
- */
+ * undoes it. So a stack may be known without a walk. */
 bool copied_stacks_guess(struct stack_thread *thread);
 void copied_stacks_go_back(struct stack_thread *thread);
 

@@ -115,10 +115,8 @@ static bool frame_same(const struct mprof_frame *a, const struct mprof_frame *b)
     return a->key == b->key && a->check == b->check && a->line == b->line;
 }
 
-/*
- * Reads the frames of one runtime into `last`, outermost first, from `total` on. If the last stack
- * had the same frame in the same place, its pc is used again.
- */
+/* Reads the frames of one runtime into `last`, outermost first, from `total` on. If the last stack
+ * had the same frame in the same place, its pc is used again. */
 static void read_runtime(struct merge *merge, uint32_t index)
 {
     struct runtime_stack *stack = merge->stack;
@@ -221,11 +219,9 @@ static void put_native(struct merge *merge, uint64_t pc, uint64_t sp, bool exact
         put_evaluated(merge, sp);
 }
 
-/*
- * Begins after the frames of the last stack that this one has, too: `natives` kept frames and those
+/* Begins after the frames of the last stack that this one has, too: `natives` kept frames and those
  * of the only runtime that have not changed. The next frame of the runtime must not belong to a
- * native frame before the last of these.
- */
+ * native frame before the last of these. */
 static void skip_same(struct merge *merge, const struct stack_walked *walked, enum stack_end end)
 {
     const struct runtime_stack *stack = merge->stack;

@@ -46,10 +46,8 @@ uint32_t runtimes_frames(uint32_t runtime, struct mprof_frame *frames, uint32_t 
 uint64_t runtimes_pc(uint32_t runtime, const struct mprof_frame *frame,
                      struct mprof_frame_name *name);
 
-/*
- * Sets the module and the value of the node of a pseudo pc. Announces what is new in this trace to
- * the sink. False if that could not be written.
- */
+/* Sets the module and the value of the node of a pseudo pc. Announces what is new in this trace to
+ * the sink. False if that could not be written. */
 bool runtimes_define(uint64_t pc, struct stack_node *node, const struct stack_sink *sink,
                      void *context);
 
@@ -74,9 +72,7 @@ void runtime_stack_init(struct stack_thread *thread, void *room);
 /* Forgets the last stack: its nodes are no longer valid. */
 void runtime_stack_clear(struct stack_thread *thread);
 
-/*
- * Does what stack_current() does if there are runtimes. `guess` as in walk.h. `entry` are the words
- * of the frame of the entry point.
- */
+/* Does what stack_current() does if there are runtimes. `guess` as in walk.h. `entry` are the words
+ * of the frame of the entry point. */
 uint32_t runtime_stack_current(struct stack_thread *thread, const uint64_t *entry, bool guess,
                                void *context);

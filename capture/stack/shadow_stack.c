@@ -18,10 +18,8 @@
 #define SHADOW_WAYS_LOG2 2u
 #define SHADOW_REPORTING_LOG2 6u
 
-/*
- * sp is 0 in all entries that are not in use. It is written last when an entry is made. A signal
- * handler that runs before that skips the entry and leaves it alone.
- */
+/* sp is 0 in all entries that are not in use. It is written last when an entry is made. A signal
+ * handler that runs before that skips the entry and leaves it alone. */
 struct shadow_entry {
     uint64_t function, call_site, site; /* as in struct shadow_call */
     uint64_t sp;
@@ -176,10 +174,8 @@ void shadow_stack_after_fork(void)
     }
 }
 
-/*
- * Returns where the return address of the calling function lies, by its unwind rule. Returns 0 if
- * the rule takes more than two registers.
- */
+/* Returns where the return address of the calling function lies, by its unwind rule. Returns 0 if
+ * the rule takes more than two registers. */
 static uint64_t slot_of_call(const struct shadow_stack *shadow, const struct shadow_call *call)
 {
     unwind_rule rule = unwind_cache_rule(call->site - 1);
@@ -190,11 +186,10 @@ static uint64_t slot_of_call(const struct shadow_stack *shadow, const struct sha
     return slot >= call->sp && slot < shadow->own_high - 8 && slot % 8 == 0 ? slot : 0;
 }
 
-/*
- * Drops the entries that were left. An inlined function calls the hook too, from the frame that it
+/* Drops the entries that were left. An inlined function calls the hook too, from the frame that it
  * was inlined into. The return address of that frame is the same, but the place of the hook is
- * another. So an entry of our frame was left if it has another call site, or came from this place.
- */
+ * another. So an entry of our frame was left if it has another call site, or came from this
+ * place. */
 static void drop_left(struct shadow_stack *shadow, const struct shadow_call *call, uint64_t slot)
 {
     const struct shadow_entry *entries = shadow->entries;
@@ -239,10 +234,8 @@ void shadow_stack_enter(struct shadow_stack *shadow, const struct shadow_call *c
     entry->sp = call->sp;
 }
 
-/*
- * If a function jumps to the hook as its last act, the hook sees the stack pointer of the caller.
- * The entry is then dropped because of its place, together with those that were left before.
- */
+/* If a function jumps to the hook as its last act, the hook sees the stack pointer of the caller.
+ * The entry is then dropped because of its place, together with those that were left before. */
 void shadow_stack_leave(struct shadow_stack *shadow, const struct shadow_call *call)
 {
     const struct shadow_entry *entries = shadow->entries, *left;
@@ -330,11 +323,9 @@ static void frame_add(struct cursor *cursor, uint64_t pc, void *context)
     cursor->failed = !cursor->node;
 }
 
-/*
- * Returns how many of the first `count` entries are surely running. If the return address in an
+/* Returns how many of the first `count` entries are surely running. If the return address in an
  * entry's slot has changed, the function around it has used that place for a later call. The
- * entries further in have ended too, but not all of their slots need to show it.
- */
+ * entries further in have ended too, but not all of their slots need to show it. */
 static uint32_t entries_running(const struct shadow_stack *shadow, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -360,11 +351,9 @@ static void entry_set_start(struct shadow_stack *shadow, struct shadow_entry *en
     *word |= bit;
 }
 
-/*
- * Returns the innermost entry, from `outer` outward, of the function that made the call before
+/* Returns the innermost entry, from `outer` outward, of the function that made the call before
  * `pc`. Returns NULL if that function does not report itself. If it does, it must have been the
- * innermost that was running.
- */
+ * innermost that was running. */
 static const struct shadow_entry *entry_of_call(struct shadow_stack *shadow,
                                                 const struct shadow_entry *outer, uint64_t pc)
 {
@@ -395,11 +384,9 @@ static const struct shadow_entry *running_of(const struct shadow_stack *shadow,
     return running ? &shadow->entries[running - 1] : NULL;
 }
 
-/*
- * Adds the frame of a call that the function of `outer`, or a function that it called, made with
+/* Adds the frame of a call that the function of `outer`, or a function that it called, made with
  * this stack pointer (0: not known). `outer` is NULL if the caller does not report itself. The
- * stack pointer is decisive for the parts of a function that the compiler moved away.
- */
+ * stack pointer is decisive for the parts of a function that the compiler moved away. */
 static struct cursor call_add(struct shadow_stack *shadow, const struct shadow_entry *outer,
                               const struct cursor *root, uint64_t pc, uint64_t sp, void *context)
 {
@@ -419,11 +406,9 @@ static struct cursor call_add(struct shadow_stack *shadow, const struct shadow_e
     return cursor;
 }
 
-/*
- * Returns true if the function of `entry` has the frame of `outer`: it was inlined there, or the
+/* Returns true if the function of `entry` has the frame of `outer`: it was inlined there, or the
  * same call called it after the other was left by an exception. The call site is the same frame for
- * both.
- */
+ * both. */
 static bool is_same_frame(struct shadow_stack *shadow, const struct shadow_entry *entry,
                           const struct shadow_entry *outer)
 {

@@ -55,8 +55,6 @@ struct shadow_request {
     void *context;       /* for the sink of new nodes */
 };
 
-/*
- * Sets *node to the innermost node of the stack (0: it could not be written). Returns false if
- * nothing is known, because no function that runs on this stack has reported itself.
- */
+/* Sets *node to the innermost node of the stack (0: it could not be written). Returns false if
+ * nothing is known, because no function that runs on this stack has reported itself. */
 bool shadow_stack_node(const struct shadow_request *request, uint32_t *node);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The sink of new modules and nodes, by which a walk hands them to its caller.
- */
+/* The sink of new modules and nodes, by which a walk hands them to its caller. */
 #pragma once
 
 #include <stdbool.h>
@@ -42,11 +40,9 @@ struct stack_runtime_name {
     uint32_t line;
 };
 
-/*
- * Takes what is new. It is called on the thread that found it, inside stack_current(), and writes
+/* Takes what is new. It is called on the thread that found it, inside stack_current(), and writes
  * and commits the record. It returns false if the record could not be written, because recording
- * has stopped. The node is then not published.
- */
+ * has stopped. The node is then not published. */
 struct stack_sink {
     bool (*module)(void *context, const struct stack_module *module);
     bool (*node)(void *context, const struct stack_node *node);

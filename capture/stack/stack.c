@@ -133,11 +133,10 @@ ARCH_ALIGNS_STACK void stack_thread_init(struct stack_thread *thread)
         stack_memory_init(&thread->memory);
 }
 
-/*
- * Handles the modes that do not unwind, and stacks with the frames of runtimes. Sets *node to 0 if
+/* Handles the modes that do not unwind, and stacks with the frames of runtimes. Sets *node to 0 if
  * unwinding is off, or to the node of the shadow stack or of the merged stack. Returns false if the
- * stack must be unwound. Functions that report themselves have no frames of runtimes between them.
- */
+ * stack must be unwound. Functions that report themselves have no frames of runtimes between
+ * them. */
 static ARCH_ALIGNS_STACK bool stack_is_known(struct stack_thread *thread, const uint64_t *entry,
                                              void *context, uint32_t *node)
 {

@@ -27,18 +27,14 @@ void stack_after_fork(void);
 /* Called at the start of a new trace in the same process. All modules and nodes are new again. */
 void stack_new_trace(void);
 
-/*
- * Prepares for stack_turn(), before the first event: from here on it is kept what each node is.
+/* Prepares for stack_turn(), before the first event: from here on it is kept what each node is.
  * False if there is no memory or functions report themselves, which knows the ids of nodes by
- * heart.
- */
+ * heart. */
 bool stack_may_turn(void);
-/*
- * Does what stack_new_trace() does while no other thread takes a stack, and begins the ids of nodes
+/* Does what stack_new_trace() does while no other thread takes a stack, and begins the ids of nodes
  * again. Until stack_turn_end(), stack_carry() defines a node of the trace before in the new one,
  * and returns its new id; 0: its code is no longer loaded, or it could not be written. Returns
- * false if there is no memory; then nothing has changed.
- */
+ * false if there is no memory; then nothing has changed. */
 bool stack_turn(void);
 uint32_t stack_carry(uint32_t node, void *context);
 void stack_turn_end(void);
@@ -63,16 +59,12 @@ void stack_thread_init(struct stack_thread *thread);
  */
 uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, void *context);
 
-/*
- * Finds and announces the module that `address` (of code or data) lies in, and the address in its
- * ELF file. Returns false if no module is there or it could not be written.
- */
+/* Finds and announces the module that `address` (of code or data) lies in, and the address in its
+ * ELF file. Returns false if no module is there or it could not be written. */
 bool stack_place(const void *address, uint32_t *module, uint64_t *value, void *context);
 
-/*
- * Registers a runtime, whose frames lie in stacks from here on. Returns its number from 1, or 0 if
- * there is no room for another one.
- */
+/* Registers a runtime, whose frames lie in stacks from here on. Returns its number from 1, or 0 if
+ * there is no room for another one. */
 struct mprof_runtime_calls;
 uint32_t stack_add_runtime(const char *name, const struct mprof_runtime_calls *calls, void *data);
 /* Returns the module that a runtime has in the trace, which is announced. 0: there is none, or it

@@ -67,9 +67,7 @@ struct stack_thread {
     struct copied_stacks *copied;    /* see other_stacks.h */
 };
 
-/*
- * The functions below tell whether the words that a kept stack was read from are unchanged.
- */
+/* The functions below tell whether the words that a kept stack was read from are unchanged. */
 
 #define PAIRS_BLOCK 8u
 
@@ -83,10 +81,8 @@ pairs_difference(const struct stack_pair *pairs, uint32_t count)
     return difference;
 }
 
-/*
- * Compares the first `count` pairs with the stack, from the end backwards. Returns the number of
- * pairs up to and including the last one that differs, or 0 if none does.
- */
+/* Compares the first `count` pairs with the stack, from the end backwards. Returns the number of
+ * pairs up to and including the last one that differs, or 0 if none does. */
 static inline uint32_t pairs_differ(const struct stack_pair *pairs, uint32_t count)
 {
     const struct stack_pair *pair = pairs + count;
@@ -112,12 +108,10 @@ static inline bool pairs_on_page(const struct stack_pair *pair, uint64_t page)
     return ((pair[0].address ^ page) | (pair[PAIRS_BLOCK - 1].address ^ page)) < ARCH_PAGE_SIZE;
 }
 
-/*
- * Does the same for a stack of which only that is mapped by which running functions return. From
+/* Does the same for a stack of which only that is mapped by which running functions return. From
  * the innermost frame outward, an unchanged word shows that its frame still has the same caller, so
  * the caller's words are mapped. A page is read only after all words before it. The pairs'
- * addresses descend.
- */
+ * addresses descend. */
 static inline uint32_t pairs_differ_outward(const struct stack_pair *pairs, uint32_t count)
 {
     const struct stack_pair *pair = pairs + count;
@@ -141,10 +135,8 @@ static inline uint32_t pairs_differ_outward(const struct stack_pair *pairs, uint
     return 0;
 }
 
-/*
- * Returns true if all `count` pairs are unchanged, for the case that they most likely are. No
- * branch of this code depends on a single pair, and the last block overlaps the one before.
- */
+/* Returns true if all `count` pairs are unchanged, for the case that they most likely are. No
+ * branch of this code depends on a single pair, and the last block overlaps the one before. */
 static inline bool pairs_same(const struct stack_pair *pairs, uint32_t count)
 {
     uint64_t difference = 0;

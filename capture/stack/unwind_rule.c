@@ -68,10 +68,8 @@ static bool read_literal(struct unwind_reader *reader, unsigned *value)
     return op >= OP_LIT0 && op <= OP_LIT31;
 }
 
-/*
- * Packs the linker's description of a procedure linkage table: rsp + 8, and eight more after the
- * instruction that pushes the index: ((rip & a) >= b) << c. rip is known here.
- */
+/* Packs the linker's description of a procedure linkage table: rsp + 8, and eight more after the
+ * instruction that pushes the index: ((rip & a) >= b) << c. rip is known here. */
 static bool pack_plt(struct unwind_reader *reader, uint64_t pc, struct packing *packing)
 {
     unsigned mask, least, shift;
@@ -178,11 +176,9 @@ static bool returns_from_signal(uint64_t pc)
            arch_is_signal_return(code);
 }
 
-/*
- * Returns true if a function starts after `pc`. makecontext and similar functions put the address
+/* Returns true if a function starts after `pc`. makecontext and similar functions put the address
  * of a function on the stack as if the instruction before it had called it. The tables do not know
- * that instruction, so such a stack ends there.
- */
+ * that instruction, so such a stack ends there. */
 static bool is_planted(const struct module *module, uint64_t pc)
 {
     struct unwind_row row;

@@ -306,10 +306,8 @@ static enum unwind_step registers_step(struct unwind_registers *registers,
             if (i == ARCH_RA || i == ARCH_RSP)
                 return UNWIND_STEP_UNKNOWN;
         }
-    /*
-     * Callers lie further out, except those of a signal. The last instructions of longjmp already
-     * have the stack pointer of the setjmp, and a rule for it; their CFA is the jump buffer.
-     */
+    /* Callers lie further out, except those of a signal. The last instructions of longjmp already
+     * have the stack pointer of the setjmp, and a rule for it; their CFA is the jump buffer. */
     bool own_rule = row.registers[ARCH_RSP].how != UNWIND_SAME;
     bool further = own_rule ? registers->values[ARCH_RSP] >= old[ARCH_RSP] : cfa > old[ARCH_RSP];
     if (!further && !row.signal_frame)
@@ -337,10 +335,8 @@ static __attribute__((always_inline)) inline void registers_capture(struct unwin
     r->exact = r->valid = true;
 }
 
-/*
- * The registers are followed outward through the frames of this function and its callers. These
- * frames stay in place up to the entry point, so one capture serves the whole walk.
- */
+/* The registers are followed outward through the frames of this function and its callers. These
+ * frames stay in place up to the entry point, so one capture serves the whole walk. */
 static __attribute__((noinline)) enum unwind_step unwind_full_step(struct stack_memory *memory,
                                                                    struct unwind_walk *walk,
                                                                    const struct stack_frame *frame,
@@ -383,10 +379,8 @@ static bool plausible_code(uint64_t pc)
     return pc - CODE_LOW < CODE_HIGH - CODE_LOW;
 }
 
-/*
- * Steps by a rule. The new stack pointer must lie further out, or a bad rule could loop for ever.
- * Only a signal can lead from one stack to another.
- */
+/* Steps by a rule. The new stack pointer must lie further out, or a bad rule could loop for ever.
+ * Only a signal can lead from one stack to another. */
 static enum unwind_step step_frame(struct stack_memory *memory, unwind_rule rule,
                                    struct stack_frame *frame, struct stack_frame *caller)
 {
@@ -436,20 +430,16 @@ static enum unwind_step step_signal(struct stack_memory *memory, struct stack_fr
     return UNWIND_STEP_CALLER;
 }
 
-/*
- * Returns true if `frame` may have a frame pointer, which points to the frame's own outer end. If
- * the frame lies on the thread's own stack, its frame pointer must point there too.
- */
+/* Returns true if `frame` may have a frame pointer, which points to the frame's own outer end. If
+ * the frame lies on the thread's own stack, its frame pointer must point there too. */
 static bool has_frame_pointer(const struct stack_memory *memory, const struct stack_frame *frame)
 {
     return frame->rbp >= frame->sp && frame->rbp % 8 == 0 &&
            (stack_memory_is_own(memory, frame->rbp) || !stack_memory_is_own(memory, frame->sp));
 }
 
-/*
- * Returns true if the caller's pc is plausible, because it lies in code. Code that belongs to no
- * file has no rules, so from there the chain of frame pointers must go on or end.
- */
+/* Returns true if the caller's pc is plausible, because it lies in code. Code that belongs to no
+ * file has no rules, so from there the chain of frame pointers must go on or end. */
 static bool is_code(const struct stack_memory *memory, const struct stack_frame *caller)
 {
     struct module module;
@@ -462,10 +452,8 @@ static bool is_code(const struct stack_memory *memory, const struct stack_frame 
             modules_find(caller->pc - 1, &module));
 }
 
-/*
- * Steps from code without unwind tables. If rbp looks like a frame pointer, it is used as one. A
- * chain of frame pointers ends in a frame whose saved one is 0 (psABI, 3.4.1).
- */
+/* Steps from code without unwind tables. If rbp looks like a frame pointer, it is used as one. A
+ * chain of frame pointers ends in a frame whose saved one is 0 (psABI, 3.4.1). */
 static enum unwind_step step_guess(struct stack_memory *memory, struct unwind_walk *walk,
                                    struct stack_frame *frame, struct stack_frame *caller,
                                    struct stack_pair *probe)

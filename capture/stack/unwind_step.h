@@ -30,19 +30,15 @@ struct unwind_walk {
     bool guessed; /* the frame to step from was found by a guess */
 };
 
-/*
- * Fills in the caller, and the flags of `frame` that say what the step depended on. If it fails,
- * `probe` is the word whose value was the reason (address 0: none).
- */
+/* Fills in the caller, and the flags of `frame` that say what the step depended on. If it fails,
+ * `probe` is the word whose value was the reason (address 0: none). */
 enum unwind_step unwind_step_outward(struct stack_memory *memory, struct unwind_walk *walk,
                                      struct stack_frame *frame, struct stack_frame *caller,
                                      struct stack_pair *probe);
 
-/*
- * `values` are the ARCH_REGISTERS registers. `initial`, unless NULL, is pushed first. Returns false
+/* `values` are the ARCH_REGISTERS registers. `initial`, unless NULL, is pushed first. Returns false
  * if the expression is damaged, uses an unknown operation, takes more than 256 operations, or reads
- * unmapped memory.
- */
+ * unmapped memory. */
 bool unwind_expression_evaluate(const struct unwind_location *expression, const uint64_t *values,
                                 const uint64_t *initial, struct stack_memory *memory,
                                 uint64_t *result);

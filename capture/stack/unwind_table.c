@@ -301,10 +301,8 @@ static struct unwind_reader reader_at(const struct unwind_image *image, uint64_t
     return reader;
 }
 
-/*
- * Opens the entry at `address`. `reader` is then limited to the entry and has read its length.
- * *next is the start of the following entry. Returns false at the terminator and on damage.
- */
+/* Opens the entry at `address`. `reader` is then limited to the entry and has read its length.
+ * *next is the start of the following entry. Returns false at the terminator and on damage. */
 static bool entry_open(const struct unwind_image *image, uint64_t address,
                        struct unwind_reader *reader, uint64_t *next)
 {

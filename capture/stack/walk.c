@@ -35,10 +35,8 @@ struct walk {
     enum stack_end end;  /* how the walk ended otherwise */
 };
 
-/*
- * Returns true if `frame` is a kept one whose callers are the same too. If only some callers are
- * the same, it drops candidates: the kept frames from the first one with another caller inward.
- */
+/* Returns true if `frame` is a kept one whose callers are the same too. If only some callers are
+ * the same, it drops candidates: the kept frames from the first one with another caller inward. */
 INLINE bool meets_kept(struct walk *walk, const struct stack_frame *frame, const bool other)
 {
     struct stack_thread *thread = walk->thread;
@@ -98,10 +96,8 @@ static bool step_surely_mapped(struct stack_memory *memory, const struct stack_f
            (!caller->cfa_slot || caller->cfa_slot - frame->sp <= size);
 }
 
-/*
- * Returns true if the code of `frame` makes the step to `caller` sure. If the step was read through
- * the kernel, that may be learned from it. Further out than a step that is not sure, nothing is.
- */
+/* Returns true if the code of `frame` makes the step to `caller` sure. If the step was read through
+ * the kernel, that may be learned from it. Further out than a step that is not sure, nothing is. */
 static bool step_is_sure(struct stack_memory *memory, const struct stack_frame *frame,
                          const struct stack_frame *caller)
 {
@@ -112,11 +108,9 @@ static bool step_is_sure(struct stack_memory *memory, const struct stack_frame *
     return step_surely_mapped(memory, frame, caller);
 }
 
-/*
- * Steps outward from the first frame into thread->changed until it meets a kept frame or the stack
+/* Steps outward from the first frame into thread->changed until it meets a kept frame or the stack
  * ends. A stack deeper than the limit is cut to three quarters of the limit. A recursion that goes
- * on from there then costs one new root in that many calls, and not one in each call.
- */
+ * on from there then costs one new root in that many calls, and not one in each call. */
 INLINE void walk_outward(struct walk *walk, const bool other)
 {
     struct stack_thread *thread = walk->thread;
@@ -176,10 +170,8 @@ INLINE bool keep_pair(struct stack_thread *thread, uint32_t *count, uint64_t add
     return true;
 }
 
-/*
- * Keeps the end of another stack. Code that has switched to it has a rule that leads out of it.
- * The words there are not part of the stack, so the end stays the same while the frames do.
- */
+/* Keeps the end of another stack. Code that has switched to it has a rule that leads out of it. The
+ * words there are not part of the stack, so the end stays the same while the frames do. */
 static bool keep_other_end(struct walk *walk, struct stack_frame *frame, uint32_t *pairs)
 {
     const struct stack_pair *probe = &walk->probe;
@@ -192,10 +184,8 @@ static bool keep_other_end(struct walk *walk, struct stack_frame *frame, uint32_
            keep_pair(walk->thread, pairs, probe->address, probe->value, true);
 }
 
-/*
- * Appends the pairs of the step from `frame` to `caller` (NULL: the stack ended). Returns false if
- * the step cannot be kept.
- */
+/* Appends the pairs of the step from `frame` to `caller` (NULL: the stack ended). Returns false if
+ * the step cannot be kept. */
 INLINE bool keep_step(struct walk *walk, struct stack_frame *frame,
                       const struct stack_frame *caller, uint32_t *pairs, const bool other)
 {
@@ -287,10 +277,8 @@ INLINE bool keep_frames(struct walk *walk, uint32_t pairs, const bool other)
     return true;
 }
 
-/*
- * Finds the nodes of the walked frames under `node`, and stores those of the frames kept from
- * `first` on. Returns the innermost node, or 0 if one could not be written.
- */
+/* Finds the nodes of the walked frames under `node`, and stores those of the frames kept from
+ * `first` on. Returns the innermost node, or 0 if one could not be written. */
 static uint32_t find_nodes(struct walk *walk, uint32_t node, uint32_t first, void *context)
 {
     struct stack_thread *thread = walk->thread;
@@ -312,10 +300,8 @@ static uint32_t find_nodes(struct walk *walk, uint32_t node, uint32_t first, voi
     return node;
 }
 
-/*
- * Keeps the walked frames and finds their nodes. The cache lines of the nodes have time to arrive
- * between the two. Returns the innermost node.
- */
+/* Keeps the walked frames and finds their nodes. The cache lines of the nodes have time to arrive
+ * between the two. Returns the innermost node. */
 INLINE uint32_t commit(struct walk *walk, void *context, const bool other)
 {
     struct stack_thread *thread = walk->thread;

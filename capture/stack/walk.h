@@ -7,11 +7,9 @@
 
 #include "capture/stack/thread_state.h"
 
-/*
- * Walks outward from thread->changed[0], which the caller has filled after stack_memory_begin(),
+/* Walks outward from thread->changed[0], which the caller has filled after stack_memory_begin(),
  * and keeps the stack. `guess`: use the frame pointer if code has no rule. Returns the id of the
- * innermost node, or 0 if it could not be written.
- */
+ * innermost node, or 0 if it could not be written. */
 uint32_t stack_walk(struct stack_thread *thread, bool guess, void *context);
 
 /* Does the same for a stack that is not the thread's own. `thread` is its state of other stacks. */

@@ -9,11 +9,9 @@
 #include "schemas/array.h"
 #include "schemas/hash.h"
 
-/*
- * Makes room for `needed` items of `item_size` bytes in *items (a pointer from malloc), doubling
+/* Makes room for `needed` items of `item_size` bytes in *items (a pointer from malloc), doubling
  * *capacity. New items are zero; array_grow() does not zero them. False if memory is exhausted;
- * then nothing has changed.
- */
+ * then nothing has changed. */
 bool array_reserve(void *items, size_t *capacity, size_t needed, size_t item_size);
 
 /* Returns memory for free(), not zeroed, that is read in a random order: in large pages if there is

@@ -149,11 +149,9 @@ struct cache_key {
     uint64_t words[2];
 };
 
-/*
- * Opens the folder `path` (NULL: mprof in $XDG_CACHE_HOME or ~/.cache). Makes it, for its owner
+/* Opens the folder `path` (NULL: mprof in $XDG_CACHE_HOME or ~/.cache). Makes it, for its owner
  * alone, if it is not there. Returns -1 if that fails, or if the folder is another user's or others
- * may write to it. Close it with close().
- */
+ * may write to it. Close it with close(). */
 int cache_folder_open(const char *path);
 
 /* Returns the `*size` bytes of the entry; free() them. NULL: there is no sound one. */

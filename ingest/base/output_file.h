@@ -24,11 +24,9 @@ struct output_file {
     bool finished;
 };
 
-/*
- * Checks the target and makes the empty file, with mode 0600. False with `status` set if the target
+/* Checks the target and makes the empty file, with mode 0600. False with `status` set if the target
  * exists and `force` is not set, if it is not a regular file, or if no file can be made beside it.
- * `file` may hold anything before.
- */
+ * `file` may hold anything before. */
 bool output_file_begin(struct output_file *file, const char *target, bool force,
                        struct ingest_status *status);
 

@@ -36,11 +36,9 @@ static inline bool ingest_is_interrupted(const volatile sig_atomic_t *interrupte
     return interrupted != NULL && *interrupted != 0;
 }
 
-/*
- * Returns false, after ingest_fail(), if the live blocks take far more `bytes` of memory than the
+/* Returns false, after ingest_fail(), if the live blocks take far more `bytes` of memory than the
  * file has. A few packed bytes can stand for any number of blocks that are alike; mprof-run packs
- * an allocation into a third of a byte or more.
- */
+ * an allocation into a third of a byte or more. */
 bool ingest_check_live(uint64_t live, uint64_t bytes, uint64_t size, const char *path,
                        struct ingest_status *status);
 

@@ -56,10 +56,8 @@ static inline uint64_t replay_size(struct replay *replay, const struct trace_eve
 bool replay_note_free(struct replay *replay, const struct live_block *block, uint32_t thread,
                       uint32_t stack);
 
-/*
- * Ends a block that was live on the heap, at `ns`: writes its row and updates the sums. Thread 0:
- * no thread freed it. Returns the row's id, or 0 if the sink failed.
- */
+/* Ends a block that was live on the heap, at `ns`: writes its row and updates the sums. Thread 0:
+ * no thread freed it. Returns the row's id, or 0 if the sink failed. */
 uint64_t replay_close(struct replay *replay, const struct live_block *block, uint64_t ns,
                       uint32_t thread, uint32_t stack);
 
@@ -99,11 +97,9 @@ static inline struct totals_block replay_counted(const struct replay *replay,
  * index + 1 of that one. */
 #define REPLAY_OF_INHERITED (UINT64_C(1) << 63)
 
-/*
- * Notes a free of a block that a forked process did not allocate itself. `block` is the entry of
+/* Notes a free of a block that a forked process did not allocate itself. `block` is the entry of
  * its table at the address, which is not live. Returns the `realloc_of` for a block that is made of
- * it, or 0 if memory is exhausted.
- */
+ * it, or 0 if memory is exhausted. */
 uint64_t replay_inherit(struct replay *replay, struct live_table *table, struct live_block *block,
                         const struct inherited_free *free);
 
@@ -117,11 +113,9 @@ uint64_t replay_inherit(struct replay *replay, struct live_table *table, struct 
 uint64_t replay_put_row(struct replay *replay, const struct live_block *block, uint64_t life_ns,
                         uint32_t free_thread, uint32_t free_stack);
 
-/*
- * Writes rows of all live blocks of `table` (one of the replay's), in the order of allocation.
+/* Writes rows of all live blocks of `table` (one of the replay's), in the order of allocation.
  * replay_finish() calls it. Before that, only call it for a copy of the replay with its own sink.
- * False if memory is exhausted or the sink failed.
- */
+ * False if memory is exhausted or the sink failed. */
 bool replay_put_live(struct replay *replay, const struct live_table *table);
 
 /* ---- earlier ------------------------------------------------------------------------------- */

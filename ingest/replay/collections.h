@@ -50,11 +50,9 @@ bool collections_go_on(struct collections *collections, uint32_t runtime, int64_
  * exhausted. */
 bool collections_before(struct collections *collections, uint32_t runtime, int64_t before_ns);
 
-/*
- * Counts a block of an arena that a collector took. `runtime` is the one that took blocks of the
+/* Counts a block of an arena that a collector took. `runtime` is the one that took blocks of the
  * arena before, 0: none. Returns the one that takes this block: that one if it collects, otherwise
- * the only one that collects. 0: it is not known.
- */
+ * the only one that collects. 0: it is not known. */
 uint32_t collections_take(struct collections *collections, uint32_t runtime, uint64_t bytes);
 
 /* Stores when the last collection of a runtime that has ended began, below 0 if that was before the

@@ -325,11 +325,9 @@ static enum function_role role_of(const struct symbols_frame *symbol)
     return role == ROLE_NONE && user_code_is_generic_source(file) ? ROLE_WRAPPER : role;
 }
 
-/*
- * Returns the row of a function. Functions of a module are the same if names and the place of
+/* Returns the row of a function. Functions of a module are the same if names and the place of
  * declaration agree. So static functions of one name in two files are two, and all inlined copies
- * of a function are one.
- */
+ * of a function are one. */
 static uint32_t find_function(struct frames *frames, uint32_t module,
                               const struct symbols_frame *symbol, bool *good)
 {

@@ -102,11 +102,9 @@ struct frames {
     } last_lisp;
 };
 
-/*
- * Returns the frames of `pc` (as symbols_lookup() wants it) of `module`. Their functions are rows
+/* Returns the frames of `pc` (as symbols_lookup() wants it) of `module`. Their functions are rows
  * of `function_module`, which represents all modules of the same file. count 0: memory is
- * exhausted.
- */
+ * exhausted. */
 struct frame_range frames_at(struct frames *frames, uint32_t module, uint32_t function_module,
                              uint64_t pc);
 /* Does the same for a function of a runtime. `pc` is the value of its node, `name` its name or

@@ -88,11 +88,9 @@ static unsigned form_of_frame(const char *name, const char *operator_name)
     return form | (strstr(at, "unsigned long") ? CALL_SIZED : 0);
 }
 
-/*
- * Returns the form of a stack's call: of the outermost of the operators at the stack's inner end,
+/* Returns the form of a stack's call: of the outermost of the operators at the stack's inner end,
  * or of the call in the frame around them. The operator for arrays ends in a jump to the other one,
- * so the other one alone may be either.
- */
+ * so the other one alone may be either. */
 static unsigned form_of_stack(struct type_table *types, uint32_t stack, const char *operator_name,
                               unsigned (*form_of)(const char *))
 {

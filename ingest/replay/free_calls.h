@@ -35,11 +35,9 @@ struct free_calls {
     struct index_map by_stacks;
 };
 
-/*
- * Notes that `block` is freed by a call of this stack, or (0) by realloc. *mismatch is the row to
+/* Notes that `block` is freed by a call of this stack, or (0) by realloc. *mismatch is the row to
  * which the block was added if the functions do not match, otherwise NULL. It is valid until the
- * next call. False if memory is exhausted.
- */
+ * next call. False if memory is exhausted. */
 bool free_calls_note(struct free_calls *calls, const struct live_block *block, uint32_t stack,
                      const struct mismatch_row **mismatch);
 
@@ -64,10 +62,9 @@ struct wrong_sizes {
     struct index_map by_row;
 };
 
-/*
- * Returns true if a block of `size` bytes may be deleted with `stated_size`, 0 if none was stated.
- * `alignment` is 0 if none was stated. An operator new that takes one may round the size up to it.
- */
+/* Returns true if a block of `size` bytes may be deleted with `stated_size`, 0 if none was stated.
+ * `alignment` is 0 if none was stated. An operator new that takes one may round the size up to
+ * it. */
 bool wrong_sizes_fit(uint64_t size, uint64_t stated_size, uint64_t alignment);
 
 /* Adds one block. False if memory is exhausted. */

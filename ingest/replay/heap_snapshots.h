@@ -41,11 +41,9 @@ struct heap_snapshots {
     size_t count, capacity;
 };
 
-/*
- * Adds a record of the types REFERENCES to REFERENCES_END, which come in the order of their chunks.
+/* Adds a record of the types REFERENCES to REFERENCES_END, which come in the order of their chunks.
  * `ticks` is its time. One that names no snapshot, or is too short, is left out: *bad becomes true.
- * False if memory is exhausted.
- */
+ * False if memory is exhausted. */
 bool heap_snapshots_add(struct heap_snapshots *snapshots, const struct trace_record *record,
                         uint64_t ticks, bool *bad);
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Remembers whose blocks lived last at each address, in grains of 16 bytes: each free paints the
+/* Remembers whose blocks lived last at each address, in grains of 16 bytes: each free paints the
  * bytes of its block, so the last one shows. A page that one block covered needs one number; others
  * need a kilobyte, of which there are at most OWNER_PAGES_MOST. Pages that a moment shows to have
- * gone are forgotten.
- */
+ * gone are forgotten. */
 #pragma once
 
 #include <stdbool.h>

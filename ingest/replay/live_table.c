@@ -22,10 +22,8 @@ static bool is_large(size_t capacity)
     return capacity * sizeof(struct live_block) >= 2 * LARGE_PAGE;
 }
 
-/*
- * Allocates empty blocks. Blocks are looked up in a random order, so in a large table each is on
- * another page of memory. With large pages most of them are in the processor's TLB.
- */
+/* Allocates empty blocks. Blocks are looked up in a random order, so in a large table each is on
+ * another page of memory. With large pages most of them are in the processor's TLB. */
 static struct live_block *new_blocks(size_t capacity)
 {
     const size_t size = capacity * sizeof(struct live_block);
@@ -132,11 +130,9 @@ static size_t hot_count(const struct live_table *table)
     return table->live - (table->cold ? cold_blocks_count(table->cold) : 0);
 }
 
-/*
- * Rebuilds the table without the freed blocks. It begins small: there may be an arena for each
+/* Rebuilds the table without the freed blocks. It begins small: there may be an arena for each
  * block. Both tables are passed in one direction, and the old one gives back its pages on the way:
- * only one of them needs memory.
- */
+ * only one of them needs memory. */
 static bool rebuild(struct live_table *table)
 {
     const size_t old_capacity = table->capacity;

@@ -48,12 +48,10 @@ struct regions {
     uint32_t mappings;
 };
 
-/*
- * Maps `row` (sets its mapping and file), and ends what was mapped there. If the row was moved, it
+/* Maps `row` (sets its mapping and file), and ends what was mapped there. If the row was moved, it
  * takes its other properties from the region at its old address: the one that the last unmapping
  * ended, or one that is still mapped. Rounds the size up to pages; a size of 0 maps nothing. False
- * if memory is exhausted.
- */
+ * if memory is exhausted. */
 bool regions_map(struct regions *regions, const struct region_row *row, const char *file,
                  size_t file_length);
 
@@ -69,11 +67,10 @@ struct region_end {
 bool regions_unmap(struct regions *regions, uint64_t address, uint64_t size,
                    const struct region_end *by);
 
-/*
- * Gives what is mapped in the range of `row` the row's protection, from its map_ns on, with its
+/* Gives what is mapped in the range of `row` the row's protection, from its map_ns on, with its
  * thread and stack. A region that has this protection already does not change. Changes that would
- * make far more rows than there are calls are left out and counted. False if memory is exhausted.
- */
+ * make far more rows than there are calls are left out and counted. False if memory is
+ * exhausted. */
 bool regions_protect(struct regions *regions, const struct region_row *row);
 
 /* Returns the mapped row that has the address, or NULL. */

@@ -332,11 +332,9 @@ void replay_prefetch_stack(void *context, const struct trace_record *record)
         type_table_prefetch(replay->types, block->stack);
 }
 
-/*
- * Returns true if the event can be replayed: its thread is one of the program's, or it does not
+/* Returns true if the event can be replayed: its thread is one of the program's, or it does not
  * need one. The scan has counted the records of an impossible thread number as lost. Observers
- * outside the program only record events that need no thread.
- */
+ * outside the program only record events that need no thread. */
 static bool has_thread(struct replay *replay, const struct trace_event *event)
 {
     if (event->kind != EVENT_EXTENDED)

@@ -41,11 +41,9 @@ struct stack_run_row {
 typedef bool stack_node_function(void *context, const struct stack_node_row *row);
 typedef bool stack_run_function(void *context, const struct stack_run_row *row);
 
-/*
- * Numbers the frames of the stacks from `first` on, with the ids from 1 on. When more stacks come
+/* Numbers the frames of the stacks from `first` on, with the ids from 1 on. When more stacks come
  * later: the ids continue downwards from the lowest one, if `more` is true at every call. Then only
- * the runs of one call are the fewest.
- */
+ * the runs of one call are the fewest. */
 bool stack_nodes_number(struct stack_nodes *nodes, const struct stacks *stacks, size_t first,
                         bool more);
 /* Calls `each` for the nodes that the last call has numbered, by ascending id. */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The stacks that allocated or freed, numbered in the order of their first use. 0 is "no stack
+/* The stacks that allocated or freed, numbered in the order of their first use. 0 is "no stack
  * taken". A stack is symbolized when it is first used, because its call site's function is needed
- * from then on.
- */
+ * from then on. */
 #pragma once
 
 #include "ingest/replay/frames.h"

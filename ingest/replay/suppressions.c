@@ -386,13 +386,11 @@ static const char *const words[] = {
     [SAYS_LOCALE] = "locale",
 };
 
-/*
- * Looks from the innermost frame outward, as long as the frames are in one module. So a function of
+/* Looks from the innermost frame outward, as long as the frames are in one module. So a function of
  * the program that the runtime calls does not count as runtime. If the loader called the
  * initialization of libstdc++, and that allocated once, the block is the pool: the initialization
  * allocates nothing else. So the pool is recognized even if the library has no names. Without debug
- * information the loader has none either. It calls nothing else of libstdc++ that allocates.
- */
+ * information the loader has none either. It calls nothing else of libstdc++ that allocates. */
 const char *runtime_blocks_of(const struct runtime_blocks *blocks, size_t stack,
                               uint64_t allocations)
 {

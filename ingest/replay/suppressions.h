@@ -16,11 +16,9 @@
 #include "ingest/trace/cursor.h"
 #include "schemas/code/suppressions.h"
 
-/*
- * Reads a file. Lines of other sanitizers, with another kind than `leak:`, are left out, and a note
+/* Reads a file. Lines of other sanitizers, with another kind than `leak:`, are left out, and a note
  * about each, with its line, is printed on `notes`. NULL with `status` set if the file cannot be
- * read or a line is of no kind. Free it by suppressions_free().
- */
+ * read or a line is of no kind. Free it by suppressions_free(). */
 struct suppressions *suppressions_read(const char *path, FILE *notes, struct ingest_status *status);
 
 struct suppressor;
@@ -54,11 +52,9 @@ bool program_suppressions_add(struct program_suppressions *program,
                               const struct trace_extension *extension);
 void program_suppressions_free(struct program_suppressions *program);
 
-/*
- * Returns the patterns of `file`, which may be NULL, and after them those of the program. Notes in
+/* Returns the patterns of `file`, which may be NULL, and after them those of the program. Notes in
  * `problems`, unless that is NULL, why some or all of the program's are missing, and each line that
- * is not a suppression. NULL if memory is exhausted. Free it by suppressions_free().
- */
+ * is not a suppression. NULL if memory is exhausted. Free it by suppressions_free(). */
 struct suppressions *program_suppressions_join(const struct program_suppressions *program,
                                                const struct suppressions *file,
                                                struct problems *problems);

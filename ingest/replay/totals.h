@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The running sums of a session: the program's live bytes and peak, shares of stacks and
- * functions, slots of the timeline, sizes. Only the process heap counts here: blocks of an arena
- * were already counted as the arena's memory.
- */
+/* The running sums of a session: the program's live bytes and peak, shares of stacks and functions,
+ * slots of the timeline, sizes. Only the process heap counts here: blocks of an arena were already
+ * counted as the arena's memory. */
 #pragma once
 
 #include <stdbool.h>
@@ -253,12 +251,10 @@ bool totals_free(struct totals *totals, const struct totals_block *block, uint64
 /* Gives a live block another type. False if memory is exhausted. */
 bool totals_rename(struct totals *totals, const struct totals_block *block, uint32_t new_type);
 
-/*
- * Adds the totals of another machine, after its last event. Sums are added, peaks are not. The
+/* Adds the totals of another machine, after its last event. Sums are added, peaks are not. The
  * program's peak, and the shares at it, are those of the machine where the peak is largest. From
  * the timeline it takes only the length of the slots. `sum` begins with zeros. False if memory is
- * exhausted.
- */
+ * exhausted. */
 bool totals_join(struct totals *sum, const struct totals *part);
 
 /* Fills the remaining slots and the shares at the peak, after the last event so far. */

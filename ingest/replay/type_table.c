@@ -217,11 +217,9 @@ static uint32_t extend(struct call_chains *chains, uint32_t inner, const struct 
     return (uint32_t)chains->count;
 }
 
-/*
- * Returns the number, from 1, of the chain of the `length` innermost frames of a stack with `count`
+/* Returns the number, from 1, of the chain of the `length` innermost frames of a stack with `count`
  * frames. A `length` above `count` means all frames and that the stack ends there. Returns 0 if
- * there is no room or `length` is 0.
- */
+ * there is no room or `length` is 0. */
 static uint32_t call_chains_find(struct call_chains *chains, const struct types_frame *frames,
                                  size_t count, size_t length)
 {
@@ -265,11 +263,9 @@ struct named_type {
     uint32_t module, type;
 };
 
-/*
- * The answers for one stack. Most stacks have one size, or one answer for all sizes. For other
+/* The answers for one stack. Most stacks have one size, or one answer for all sizes. For other
  * stacks the call chain has the answers. It consists of the frames that decided for the sizes asked
- * so far.
- */
+ * so far. */
 struct type_of_stack {
     uint64_t size;
     uint64_t count; /* if any_size: bytes of an element, 0 if unknown; otherwise the number of

@@ -12,9 +12,8 @@
 #include "ingest/replay/stacks.h"
 #include "ingest/types/types.h"
 
-/*
- * The owners of the blocks of stacks, asked of the type rules (types/owner.h). All-zero is empty.
- */
+/* The owners of the blocks of stacks, asked of the type rules (types/owner.h). All-zero is
+ * empty. */
 
 struct owner_row {
     const char *name; /* owned by the symbolizer */
@@ -105,11 +104,9 @@ struct type_table {
 #define TYPE_TABLE_UNKNOWN_SIZES 8
 #define TYPE_TABLE_CANDIDATES 16
 
-/*
- * Initializes the table. `stacks` and `symbols` must outlive it, and so must `types`, which uses
+/* Initializes the table. `stacks` and `symbols` must outlive it, and so must `types`, which uses
  * the same symbolizer. If `types` is NULL, the table makes its own. Returns false if memory is
- * exhausted; then free the table.
- */
+ * exhausted; then free the table. */
 bool type_table_init(struct type_table *table, struct stacks *stacks, struct symbols *symbols,
                      struct types *types);
 void type_table_free(struct type_table *table);
@@ -129,11 +126,9 @@ bool type_table_unknown_full(const struct type_table *table, uint32_t stack);
 /* Prefetches the entry of the stack, for a type_table_find() soon. */
 void type_table_prefetch(const struct type_table *table, uint32_t stack);
 
-/*
- * Returns the type that the program named by the variable at the ELF address `symbol` of module
+/* Returns the type that the program named by the variable at the ELF address `symbol` of module
  * `module`. `size` is that of one object, 0 if unknown. Returns 0 if no name is found or memory is
- * exhausted.
- */
+ * exhausted. */
 uint32_t type_table_named(struct type_table *table, uint32_t module, uint64_t symbol,
                           uint64_t size);
 
@@ -141,10 +136,8 @@ uint32_t type_table_named(struct type_table *table, uint32_t module, uint64_t sy
  * exhausted. */
 uint32_t type_table_kind(struct type_table *table, const char *name);
 
-/*
- * Returns the operator new of C++ that asked for the blocks of this stack (enum operator_new). 0:
- * none.
- */
+/* Returns the operator new of C++ that asked for the blocks of this stack (enum operator_new). 0:
+ * none. */
 unsigned type_table_operator(struct type_table *table, uint32_t stack);
 
 /* Writes the types that blocks like `block` could have to names[0 …], at most

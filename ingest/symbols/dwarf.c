@@ -32,11 +32,9 @@ struct symbols_lines {
     size_t file_count;
 };
 
-/*
- * Names of C++ functions that have no linkage name: functions that are local to a function or an
+/* Names of C++ functions that have no linkage name: functions that are local to a function or an
  * unnamed namespace, and lambdas that are only inlined. The name is composed of the entries around
- * the function.
- */
+ * the function. */
 
 /* The names found so far. All-zero is empty. */
 struct symbols_qualified {
@@ -238,11 +236,9 @@ static void find_declaration(Dwarf_Die *die)
     }
 }
 
-/*
- * Writes the entries around `die` in its unit, outermost first, then `die` itself. Returns their
+/* Writes the entries around `die` in its unit, outermost first, then `die` itself. Returns their
  * number. Entries lie in the file in the order of a tree walk, so the last sibling that does not
- * begin after `die` contains it.
- */
+ * begin after `die` contains it. */
 static size_t path_to(const Dwarf_Die *die, Dwarf_Die *path)
 {
     Dwarf_Die unit, at;
@@ -321,11 +317,9 @@ static const char *compose(struct symbols_strings *strings, const Dwarf_Die *die
     return symbols_strings_keep(strings, text);
 }
 
-/*
- * Returns a name such as "shop::fill(int)::Local::grab" for the function or inlined call `die`,
+/* Returns a name such as "shop::fill(int)::Local::grab" for the function or inlined call `die`,
  * whose own name is `name`. `strings` keeps it. Parameters are known only for the functions around
- * it. Returns `name` itself if nothing encloses it.
- */
+ * it. Returns `name` itself if nothing encloses it. */
 static const char *symbols_qualified_find(struct symbols_qualified *memo,
                                           struct symbols_strings *strings, Dwarf_Die *die,
                                           const char *name)
@@ -688,11 +682,9 @@ struct symbols_dwarf {
     size_t line_units;     /* whose lines `line_reader` has read */
 };
 
-/*
- * Several units may hold a COMDAT function, but it is linked once, and the debug information of
+/* Several units may hold a COMDAT function, but it is linked once, and the debug information of
  * each unit names that copy. The first unit of equal intervals wins, because the linker kept its
- * code. The map prefers greater values, so the number is reversed.
- */
+ * code. The map prefers greater values, so the number is reversed. */
 static uint32_t unit_value(size_t unit)
 {
     return SYMBOLS_NOWHERE - 1 - (uint32_t)unit;

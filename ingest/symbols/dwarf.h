@@ -25,16 +25,12 @@ const char *symbols_dwarf_missing(const struct symbols_dwarf *dwarf);
 bool symbols_dwarf_is_split(const struct symbols_dwarf *dwarf);
 void symbols_dwarf_free(struct symbols_dwarf *dwarf);
 
-/*
- * Writes the frames of `pc`, innermost first, at most SYMBOLS_FRAMES_MAX, and returns their number.
+/* Writes the frames of `pc`, innermost first, at most SYMBOLS_FRAMES_MAX, and returns their number.
  * `function` is DW_AT_name or NULL, `linkage_name` is not demangled yet. If there is no frame, file
- * and line of the first one are still set if they are known.
- */
+ * and line of the first one are still set if they are known. */
 size_t symbols_dwarf_lookup(struct symbols_dwarf *dwarf, uint64_t pc, struct symbols_frame *frames);
 
-/*
- * Writes the entries of the functions of those frames, innermost first: each
+/* Writes the entries of the functions of those frames, innermost first: each
  * DW_TAG_inlined_subroutine and, last, the DW_TAG_subprogram; at most SYMBOLS_FRAMES_MAX. Returns
- * their number.
- */
+ * their number. */
 size_t symbols_dwarf_entries(struct symbols_dwarf *dwarf, uint64_t pc, Dwarf_Die *entries);

@@ -667,13 +667,11 @@ uint64_t symbols_file_debug_size(Dwarf *dwarf)
     return size;
 }
 
-/*
- * Opens files of debug information for libdw, which has no call that takes them from us: so this
+/* Opens files of debug information for libdw, which has no call that takes them from us: so this
  * file defines open(). Files to be read are opened without waiting, because libdw would wait for a
  * FIFO with the name of one. In split files (.dwo) libdw reads only the first of the sections that
  * have one name, but gcc writes one for the unit of each type (-fdebug-types-section): it gets a
- * copy in which neighbours of one name are one section.
- */
+ * copy in which neighbours of one name are one section. */
 
 /* The header of the C library may define open() itself. */
 int split_file_open(const char *path, int flags, ...) __asm__("open")

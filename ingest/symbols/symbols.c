@@ -22,12 +22,10 @@
 #include "ingest/symbols/table.h"
 #include "schemas/array.h"
 
-/*
- * Names of code that a runtime generated. They come from the perf map that the runtime left: lines
+/* Names of code that a runtime generated. They come from the perf map that the runtime left: lines
  * of "START SIZE NAME" with hexadecimal numbers, as the kernel's
  * tools/perf/Documentation/jit-interface.txt describes them. If two lines overlap, the inner one
- * wins. If they are equal, the later one wins.
- */
+ * wins. If they are equal, the later one wins. */
 
 struct code {
     const char *name;
@@ -112,12 +110,10 @@ static void symbols_perf_map_free(struct symbols_perf_map *map)
     free(map);
 }
 
-/*
- * Reads the map at `path`. Returns NULL if there is none that can be trusted. It must be a regular
+/* Reads the map at `path`. Returns NULL if there is none that can be trusted. It must be a regular
  * file of this user or of root. If it was last written before `since_ns` (nanoseconds of the
  * real-time clock), it belongs to another process and is refused. Lines that are not entries are
- * skipped. `strings` keeps the names.
- */
+ * skipped. `strings` keeps the names. */
 static struct symbols_perf_map *symbols_perf_map_open(const char *path, uint64_t since_ns,
                                                       struct symbols_strings *strings)
 {
@@ -133,10 +129,8 @@ static struct symbols_perf_map *symbols_perf_map_open(const char *path, uint64_t
     return map;
 }
 
-/*
- * Returns the name of the code at the absolute address `pc`, and sets *start to its start. NULL:
- * unknown.
- */
+/* Returns the name of the code at the absolute address `pc`, and sets *start to its start. NULL:
+ * unknown. */
 static const char *symbols_perf_map_find(const struct symbols_perf_map *map, uint64_t pc,
                                          uint64_t *start)
 {
@@ -357,11 +351,9 @@ static char *path_of(const struct symbols *symbols, const struct module *module)
                : path;
 }
 
-/*
- * Notes the file of a new module. It is refused if the trace has given the same file to so many
+/* Notes the file of a new module. It is refused if the trace has given the same file to so many
  * modules before, because it may have any number of paths that lead to it. Then all is asked
- * without a cache: whether a module is refused depends on the others.
- */
+ * without a cache: whether a module is refused depends on the others. */
 static void note_file(struct symbols *symbols, struct module *module)
 {
     char *path = path_of(symbols, module);
@@ -691,11 +683,9 @@ static const char *without_clone_suffix(struct symbols *symbols, const char *nam
     return symbols_strings_keep(symbols->strings, cut);
 }
 
-/*
- * Prefers the linkage name, which demangles to the full name. If a compiler left it out (clang with
+/* Prefers the linkage name, which demangles to the full name. If a compiler left it out (clang with
  * -gline-tables-only, gcc for functions of one unit), the symbol at the function's start has it.
- * This also works for an inlined function that has code of its own in its unit.
- */
+ * This also works for an inlined function that has code of its own in its unit. */
 static void name_by_dwarf(struct symbols *symbols, const struct module *module,
                           struct symbols_frame *frame)
 {

@@ -89,11 +89,9 @@ struct symbols_frame {
 
 #define SYMBOLS_FRAMES_MAX 64
 
-/*
- * Writes the frames of the ELF address `pc` (already minus 1 for return addresses) of module `id`,
+/* Writes the frames of the ELF address `pc` (already minus 1 for return addresses) of module `id`,
  * innermost first, at most SYMBOLS_FRAMES_MAX. Returns their number, at least 1. Module 0 is "no
- * module": `pc` is then the address in the process, and the perf map may know it.
- */
+ * module": `pc` is then the address in the process, and the perf map may know it. */
 size_t symbols_lookup(struct symbols *symbols, uint32_t id, uint64_t pc,
                       struct symbols_frame *frames);
 

@@ -31,11 +31,9 @@ static bool symbols_table_add(struct symbols_table *table, const struct symbols_
     return true;
 }
 
-/*
- * Code without a symbol of its own: entries of the procedure linkage table, which are named after
+/* Code without a symbol of its own: entries of the procedure linkage table, which are named after
  * the function they jump to ("malloc@plt"), and functions that only .eh_frame_hdr knows (bounds, no
- * name).
- */
+ * name). */
 
 /* ---- procedure linkage table ------------------------------------------------------------ */
 

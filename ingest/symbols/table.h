@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The function symbols of one module, sorted by address: .symtab (also that of the separate debug
+/* The function symbols of one module, sorted by address: .symtab (also that of the separate debug
  * file) or else .dynsym; entries of the procedure linkage table; and, for code that no symbol
- * covers, the functions of .eh_frame_hdr, which have bounds but no name.
- */
+ * covers, the functions of .eh_frame_hdr, which have bounds but no name. */
 #pragma once
 
 #include <stdbool.h>
@@ -35,19 +33,15 @@ const char *symbols_table_source(const struct symbols_table *table);
 
 /* ---- lisp ---------------------------------------------------------------------------------- */
 
-/*
- * The Lisp names of functions that ECL's compiler has made. It calls the function MAKE-NODES
+/* The Lisp names of functions that ECL's compiler has made. It calls the function MAKE-NODES
  * L6make_nodes, or LC6make_nodes if it is a method or a closure: a number, and the name with _ for
  * each character that C does not allow. The compiled file has the symbols that it uses as text, and
- * these tell the name.
- */
+ * these tell the name. */
 
 /* Returns true if a name could be one of these. */
 bool symbols_lisp_is_candidate(const char *name);
 
-/*
- * Writes the Lisp name of the function `name` of a file. Symbols have their package, but for those
+/* Writes the Lisp name of the function `name` of a file. Symbols have their package, but for those
  * of COMMON-LISP and COMMON-LISP-USER. Returns false if the file was not made by ECL, or if none or
- * several of its symbols could be meant.
- */
+ * several of its symbols could be meant. */
 bool symbols_lisp_name(const struct symbols_file *file, const char *name, char *lisp, size_t size);

@@ -32,9 +32,8 @@ bool symbols_die_at(Dwarf_CU *unit, Dwarf_Off offset, Dwarf_Die *die);
  * exhausted. */
 struct symbols_walk *symbols_walk_begin(const Dwarf_Die *unit);
 
-/*
- * Reads the next entry. Returns false at the unit's end and at the first entry that cannot be read.
- */
+/* Reads the next entry. Returns false at the unit's end and at the first entry that cannot be
+ * read. */
 bool symbols_walk_next(struct symbols_walk *walk, struct symbols_walk_entry *entry);
 
 /* Returns true if symbols_walk_next() ended because memory ran out. */
@@ -42,11 +41,9 @@ bool symbols_walk_failed(const struct symbols_walk *walk);
 
 void symbols_walk_end(struct symbols_walk *walk);
 
-/*
- * The work that a module's debug information may ask for. Each step for which an honest compiler
+/* The work that a module's debug information may ask for. Each step for which an honest compiler
  * writes bytes (an entry, a range, a row) takes one unit. Without this limit, a small file whose
- * entries share long lists would take hours.
- */
+ * entries share long lists would take hours. */
 
 struct symbols_budget {
     uint64_t left;

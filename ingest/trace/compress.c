@@ -12,10 +12,9 @@
 #include "ingest/base/output_file.h"
 #include "schemas/pack/trace_packed.h"
 
-/*
- * Bytes of records in one container. Larger containers compress better: eight chunks in one take a
- * tenth less than one, and more of them little less. But a reader unpacks a container as a whole.
- */
+/* Bytes of records in one container. Larger containers compress better: eight chunks in one take a
+ * tenth less than one, and more of them little less. But a reader unpacks a container as a
+ * whole. */
 static const size_t container_raw = (size_t)1 << 20;
 
 struct compress {

@@ -46,11 +46,9 @@ struct trace_extension {
     const uint8_t *rest, *rest_end; /* the strings of argv, or a module's segments */
 };
 
-/*
- * Reads the payload of `record`. `ticks` is the clock of the coding state at the record. False if
+/* Reads the payload of `record`. `ticks` is the clock of the coding state at the record. False if
  * the payload ends early, which damages only this record. True for an unknown type, with `type` and
- * `when` as the only fields.
- */
+ * `when` as the only fields. */
 bool trace_extension_get(const struct trace_record *record, uint64_t ticks,
                          struct trace_extension *extension);
 

@@ -57,11 +57,9 @@ uint64_t trace_file_missing_slots(const struct trace_file *file);
 /* Reads up to `length` bytes at `offset`. Returns how many it has read. */
 size_t trace_file_read(const struct trace_file *file, uint64_t offset, void *buffer, size_t length);
 
-/*
- * Reads the chunk of a slot without damage, as it was recorded: at most slot->available bytes,
+/* Reads the chunk of a slot without damage, as it was recorded: at most slot->available bytes,
  * beginning with its header. The header of a packed chunk is all zero. Returns the number of bytes
- * read, or 0 if the chunk is packed and cannot be unpacked.
- */
+ * read, or 0 if the chunk is packed and cannot be unpacked. */
 size_t trace_file_read_chunk(const struct trace_file *file, const struct trace_slot *slot,
                              uint8_t *buffer);
 
@@ -77,11 +75,9 @@ struct trace_time {
     bool unknown; /* ticks are not nanoseconds, but without a second pair they count as 1:1 */
 };
 
-/*
- * Makes the line through the first and the last clock pair of the file. `record_ticks` and
+/* Makes the line through the first and the last clock pair of the file. `record_ticks` and
  * `record_ns` are the pair of the latest CLOCK record, 0 if there is none. It counts if the header
- * has no end pair.
- */
+ * has no end pair. */
 void trace_time_init(struct trace_time *time, const struct trace_file *file, uint64_t record_ticks,
                      uint64_t record_ns);
 

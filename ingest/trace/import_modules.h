@@ -77,11 +77,9 @@ struct import_frame {
     uint32_t function, file, line;
 };
 
-/*
- * Adds an address with the number of its module's name and `count` frames (at most
+/* Adds an address with the number of its module's name and `count` frames (at most
  * SYMBOLS_FRAMES_MAX), innermost first. Addresses are numbered from 1. The first of equal ones
- * counts. False if memory is exhausted.
- */
+ * counts. False if memory is exhausted. */
 bool import_names_address(struct import_names *names, uint64_t address, uint32_t module,
                           const struct import_frame *frames, size_t count);
 

@@ -7,10 +7,9 @@
 #include "ingest/base/array.h"
 #include "schemas/array.h"
 
-/*
- * The most bytes that open chunks may hold in total. A recorder leaves one chunk of 64 KiB open for
- * each running thread. Only a forged file in which all chunks begin at once comes near the limit.
- */
+/* The most bytes that open chunks may hold in total. A recorder leaves one chunk of 64 KiB open for
+ * each running thread. Only a forged file in which all chunks begin at once comes near the
+ * limit. */
 static const uint64_t open_bytes_limit = UINT64_C(4) << 30;
 
 /* The number of records that are decoded before the first is given. */
@@ -263,12 +262,10 @@ static int compare_chunks(const void *a, const void *b)
     return ORDER(x->base_ticks, y->base_ticks) ?: ORDER(x->number, y->number);
 }
 
-/*
- * Merge a trace that is still being recorded (merge.h). merge_new_growing() begins without chunks,
+/* Merge a trace that is still being recorded (merge.h). merge_new_growing() begins without chunks,
  * NULL if memory is exhausted. Each time slots have grown, call merge_step() before they change,
  * merge_add() for each chunk that has begun, and merge_wake(). Then merge_next() gives the events
- * up to the stamp `last`. merge_set_last() raises it. False if memory is exhausted.
- */
+ * up to the stamp `last`. merge_set_last() raises it. False if memory is exhausted. */
 static struct merge *merge_new_growing(const struct trace_file *file)
 {
     struct merge *merge = calloc(1, sizeof(*merge));

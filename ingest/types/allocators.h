@@ -48,11 +48,9 @@ bool types_is_pool_function(const char *function);
  * for its caller, or the buffer of a file. */
 bool types_is_text_function(const char *function);
 
-/*
- * Returns what a container's node holds: T of std::_Rb_tree_node<T>, with `name` in its one
+/* Returns what a container's node holds: T of std::_Rb_tree_node<T>, with `name` in its one
  * spelling. The caller frees it. NULL: not such a node. The pairs in libc++'s maps get the name
- * that users of the map see.
- */
+ * that users of the map see. */
 char *types_node_element(const char *name);
 
 /* Functions and classes of the C++ standard libraries as DWARF declares them: their namespace and

@@ -66,12 +66,10 @@ static bool was_before(const struct types_site *site, const struct types_evidenc
            types_fit(site->index, &whole->type, size, whole->offset) >= TYPES_FIT_ARRAY;
 }
 
-/*
- * Copies the flow without the places that name a part of another place's type. If one pointer leads
+/* Copies the flow without the places that name a part of another place's type. If one pointer leads
  * to a node and another one to the node's first member, the one to the node stays. If many kinds of
  * records begin with one head, the one to the kind stays. Only records that fit the block of `size`
- * bytes hold others.
- */
+ * bytes hold others. */
 static void types_enclosing_record_reduce(const struct types_site *site,
                                           const struct types_flow *flow, uint64_t size,
                                           struct types_flow *reduced)
@@ -130,11 +128,9 @@ static bool record_of_unit(const struct types_site *site, const struct types_uni
     return found;
 }
 
-/*
- * Finds the one record in the site's unit that is as large as the block after its first `offset`
+/* Finds the one record in the site's unit that is as large as the block after its first `offset`
  * bytes, and that has the named types at the places, at least one of them not at its start. Returns
- * false if there is none, or several.
- */
+ * false if there is none, or several. */
 static bool types_enclosing_record_find(const struct types_site *site,
                                         const struct types_flow *flow, uint64_t size,
                                         int64_t offset, struct types_type *record)
@@ -315,11 +311,9 @@ static bool is_complete_constructor(struct symbols *symbols, const char *linkage
     return open >= name + length && memcmp(open - length, last, length) == 0;
 }
 
-/*
- * Chooses the class of one object by the name of its constructor or table, if the debug information
+/* Chooses the class of one object by the name of its constructor or table, if the debug information
  * has no such class: most of a library's classes are only declared in the programs that use it. A
- * class of that name with another size is a member at the object's start.
- */
+ * class of that name with another size is a member at the object's start. */
 static void choose_named(const struct types_site *site, const struct types_flow *flow,
                          uint64_t size, struct types_choice *choice)
 {
@@ -398,10 +392,8 @@ static void choose_object(const struct types_site *site, const struct types_flow
         choose_named(site, flow, size, choice);
 }
 
-/*
- * Chooses the type of one object in a block that has more bytes than it. Its constructor or table
- * tells, or the pointer that gets it.
- */
+/* Chooses the type of one object in a block that has more bytes than it. Its constructor or table
+ * tells, or the pointer that gets it. */
 static void choose_larger_object(const struct types_site *site, const struct types_flow *flow,
                                  uint64_t size, struct types_choice *choice)
 {
@@ -647,11 +639,9 @@ static bool has_text_at(const struct types_site *site, const struct types_type *
                                                            : (uint64_t)offset >= record->size;
 }
 
-/*
- * Chooses a record before the text that the function returns: "struct text *t = malloc(sizeof *t +
+/* Chooses a record before the text that the function returns: "struct text *t = malloc(sizeof *t +
  * n); … return t->characters;". A function that returns void * hands on memory that others will
- * fill.
- */
+ * fill. */
 static bool choose_record_before_text(const struct types_site *site, const struct types_flow *flow,
                                       uint64_t size, struct types_choice *choice)
 {
@@ -784,11 +774,9 @@ static void types_choose(const struct types_site *site, const struct types_flow 
                                                      (int64_t)choice->offset) == TYPES_FIT_WHOLE;
 }
 
-/*
- * Chooses a record with bytes after it, for a block that nothing else names or that pointers to
+/* Chooses a record with bytes after it, for a block that nothing else names or that pointers to
  * bytes point to. All other places of the result must name the record, no other record may begin
- * with it, and its size must not divide the block's.
- */
+ * with it, and its size must not divide the block's. */
 static void types_choose_record_with_tail(const struct types_site *site,
                                           const struct types_flow *flow, uint64_t size,
                                           struct types_choice *choice)
@@ -844,11 +832,9 @@ static bool types_choose_called(const struct types_site *site, enum types_operat
 
 /* ---- the attribute of clang ------------------------------------------------------------- */
 
-/*
- * Finds the type that the compiler itself states for an allocating call. clang 21 and later write
+/* Finds the type that the compiler itself states for an allocating call. clang 21 and later write
  * the allocated type of `new`, and of functions with an allocator attribute, as
- * DW_AT_LLVM_alloc_type of the call's DW_TAG_call_site.
- */
+ * DW_AT_LLVM_alloc_type of the call's DW_TAG_call_site. */
 
 /* A vendor's attribute that libdw's header does not name: llvm/BinaryFormat/Dwarf.def. */
 #define ATTRIBUTE_LLVM_ALLOC_TYPE 0x3e0e
@@ -902,11 +888,9 @@ static bool find_call(Dwarf_Die *function, uint64_t address, Dwarf_Die *call)
     return false;
 }
 
-/*
- * Chooses the type stated at the call that returns to the site. `size` is the size asked of the
+/* Chooses the type stated at the call that returns to the site. `size` is the size asked of the
  * allocator; the call's result is `offset` bytes after the start of the block. Returns false if no
- * type is stated, or the block is too small for it.
- */
+ * type is stated, or the block is too small for it. */
 static bool types_attribute_choose(const struct types_site *site, enum types_operator by,
                                    uint64_t size, int64_t offset, struct types_choice *choice)
 {
@@ -948,12 +932,10 @@ static bool reaches(const struct types_site *site, const struct types_flow *flow
     return false;
 }
 
-/*
- * Lets the source refine the choice. A place of another size than the block's may be of a base
+/* Lets the source refine the choice. A place of another size than the block's may be of a base
  * class, a first member or bytes, and the source is better evidence if it is available. A statement
  * around an inlined function that keeps the block does not count, because it hands on another
- * block.
- */
+ * block. */
 static void refine(const struct types_site *site, const struct types_flow *flow,
                    const struct types_question *question, bool front, struct types_choice *choice)
 {
@@ -974,11 +956,9 @@ static void refine(const struct types_site *site, const struct types_flow *flow,
         types_choose_called(site, question->by, size, choice);
 }
 
-/*
- * Returns true if the question is headed from now on. A function may make objects of many kinds and
+/* Returns true if the question is headed from now on. A function may make objects of many kinds and
  * return all as a pointer to their common head. If the pointer's type is not that of the whole
- * block, the caller may know better.
- */
+ * block, the caller may know better. */
 static bool is_headed(const struct types_flow *flow, const struct types_question *question,
                       const struct types_choice *choice)
 {

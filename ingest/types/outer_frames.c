@@ -177,11 +177,9 @@ static void types_container_free(struct types_container *container)
     memset(container, 0, sizeof(*container));
 }
 
-/*
- * Finds the container of which that frame's function is a member, or a member of a class in it, or
+/* Finds the container of which that frame's function is a member, or a member of a class in it, or
  * which the function makes as a whole (make_shared). Returns false if there is none or its elements
- * are not known.
- */
+ * are not known. */
 static bool types_container_at(const struct types_site *site, size_t frame,
                                struct types_container *container)
 {
@@ -281,11 +279,9 @@ static char *deque_block(const struct types_container *container, enum types_con
     return asprintf(&name, "%s *", container->element) < 0 ? NULL : spelled(name);
 }
 
-/*
- * Returns the type that the container allocates in a block of `size` bytes, in its one spelling.
+/* Returns the type that the container allocates in a block of `size` bytes, in its one spelling.
  * The caller frees it. NULL if memory is exhausted. Sets `*sized` to true if the answer depends on
- * the size, and `*elements` to whether it is the type of the elements.
- */
+ * the size, and `*elements` to whether it is the type of the elements. */
 static char *types_container_block(const struct types_container *container,
                                    enum types_container_part part, struct types_index *index,
                                    uint64_t size, bool *sized, bool *elements)
@@ -369,10 +365,9 @@ static bool is_local(struct types_index *index, Dwarf_Die *type, int depth)
     return false;
 }
 
-/*
- * Returns true if a function of the program, from `first` on, may have been folded before it was
- * inlined. gcc does not fold a function that was declared inline, because it belongs to every unit.
- */
+/* Returns true if a function of the program, from `first` on, may have been folded before it was
+ * inlined. gcc does not fold a function that was declared inline, because it belongs to every
+ * unit. */
 static bool is_inlined_own(const struct types_site *site, size_t first)
 {
     for (size_t i = first; i + 1 < site->entry_count; i++) {

@@ -13,10 +13,8 @@
 
 #include "ingest/types/dwarf/site.h"
 
-/*
- * Returns the site of the machine frame that lies `number` (from 1) frames outside the first. NULL:
- * there is none.
- */
+/* Returns the site of the machine frame that lies `number` (from 1) frames outside the first. NULL:
+ * there is none. */
 typedef const struct types_site *types_outer_frames_open(void *context, size_t number);
 
 struct types_outer_frames {
@@ -43,12 +41,10 @@ void types_outer_frames_read(const struct types_site *site, types_outer_frames_o
  * of nothing but bytes that a template made, such as std::aligned_storage. */
 bool types_outer_frames_is_storage(struct types_index *index, const struct types_type *type);
 
-/*
- * Finds the elements for which such storage was made: those of the class template of the program
+/* Finds the elements for which such storage was made: those of the class template of the program
  * that called the allocator. `size` is that of the block, `storage` the type that was allocated.
  * Returns the site to which `element` belongs, or NULL. `*far` is true if it is not the first
- * machine frame.
- */
+ * machine frame. */
 const struct types_site *types_outer_frames_element(const struct types_site *site,
                                                     types_outer_frames_open *open, void *context,
                                                     const struct types_type *storage, uint64_t size,

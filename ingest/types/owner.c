@@ -77,12 +77,10 @@ static bool covering(struct types_index *index, Dwarf_Die *record, uint64_t *off
     return false;
 }
 
-/*
- * Finds the members that cover `offset` in `object`, down to one of class `target` that begins
+/* Finds the members that cover `offset` in `object`, down to one of class `target` that begins
  * there. NULL: down to the first whose class belongs to the standard library. An array counts as
  * its elements. Without steps the object itself is such. Returns false if there is none, or a union
- * is on the way.
- */
+ * is on the way. */
 static bool types_member_path(struct types_index *index, const struct types_type *object,
                               uint64_t offset, const struct types_type *target,
                               struct types_member_path *path)
@@ -559,11 +557,9 @@ static enum holding take_object(struct types_index *index, const struct object *
     return HOLDING_FOUND;
 }
 
-/*
- * Goes outward from `place`, a member function of the template `class`, to what holds its object.
+/* Goes outward from `place`, a member function of the template `class`, to what holds its object.
  * Returns false if it went through another function of the class, which may have had another object
- * of that class.
- */
+ * of that class. */
 static bool find_holder(const struct types_owner_question *question, struct place place,
                         struct types_type class, struct owner *owner)
 {
@@ -736,11 +732,9 @@ static bool gets_block(const struct types_owner_question *question, size_t frame
     return true;
 }
 
-/*
- * Finds the owner by the place into which the user's function stores the block, or a caller to
+/* Finds the owner by the place into which the user's function stores the block, or a caller to
  * which it returns it. `*only` is true if it is the only such place. Returns false if there is
- * none; *farther: callers that are not part of the question may have one.
- */
+ * none; *farther: callers that are not part of the question may have one. */
 static bool find_store(const struct types_owner_question *question, size_t user,
                        struct owner *owner, bool *only, bool *farther)
 {
@@ -786,10 +780,9 @@ static bool returns_object(const struct types_site *site, size_t at)
            types_is_standard_class(site->index, &result);
 }
 
-/*
- * Finds the owner of a block that an object on the stack holds after `place` called a function of
- * the standard library: the object into which it is then moved. Returns false if that is not known.
- */
+/* Finds the owner of a block that an object on the stack holds after `place` called a function of
+ * the standard library: the object into which it is then moved. Returns false if that is not
+ * known. */
 static bool find_moved(const struct types_owner_question *question, const struct place *place,
                        struct owner *owner)
 {

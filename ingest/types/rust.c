@@ -298,11 +298,9 @@ static uint64_t primitive_size(const char *name)
     return 0;
 }
 
-/*
- * Returns T of the frame's function if it is a slice, text or trait, which have no size. rustc then
+/* Returns T of the frame's function if it is a slice, text or trait, which have no size. rustc then
  * describes the type of an element, and only the name of the function, "new<[T]>", tells. The
- * caller frees it. NULL: T has a size.
- */
+ * caller frees it. NULL: T has a size. */
 static char *unsized_at(const struct types_site *site, size_t level)
 {
     Dwarf_Die function, entry = site->entries[level];

@@ -65,9 +65,8 @@ void types_modules_free(struct types_modules *modules);
 /* The answers of the type rules for the frames asked last, in tables of limited size. Programs
  * allocate from the same few frames again and again, with many sizes at each. */
 
-/*
- * One question while walking along a stack. All bytes are compared, so zero it before you fill it.
- */
+/* One question while walking along a stack. All bytes are compared, so zero it before you fill
+ * it. */
 struct types_question {
     uint64_t pc, size;
     int64_t offset; /* of the pointer that the inner frame returned */
@@ -133,10 +132,9 @@ struct types_candidate_list *types_candidate_list_at(struct types_candidate_list
                                                      bool *known);
 void types_candidate_lists_free(struct types_candidate_lists *lists);
 
-/*
- * Fills an empty list with the names of the records of its size, and of typedefs of such records,
- * in the unit of the site's innermost function: each name once, and as many as there is room for.
- */
+/* Fills an empty list with the names of the records of its size, and of typedefs of such records,
+ * in the unit of the site's innermost function: each name once, and as many as there is room
+ * for. */
 void types_candidates_at(const struct types_site *site, struct types_candidate_list *list);
 
 /* Adds the names that are missing to the `count` names, up to `capacity`. Returns the new count. */

@@ -290,10 +290,8 @@ static bool called_by_pool(struct site_frames *around)
            types_is_pool_function(caller[0].function);
 }
 
-/*
- * Answers for storage in which a class of the program keeps its own elements. Without such a class
- * the answer stays, but only for bytes is it exact. Returns true if frames further out decided.
- */
+/* Answers for storage in which a class of the program keeps its own elements. Without such a class
+ * the answer stays, but only for bytes is it exact. Returns true if frames further out decided. */
 static bool answer_for_storage(const struct types_site *site, struct site_frames *around,
                                const struct types_type *storage, uint64_t size,
                                struct types_answer *answer, bool *any_size)
@@ -313,11 +311,9 @@ static bool answer_for_storage(const struct types_site *site, struct site_frames
     return far;
 }
 
-/*
- * Answers from the standard library's own frames: a typed allocator and, if functions may stand for
+/* Answers from the standard library's own frames: a typed allocator and, if functions may stand for
  * others, the frames around it. `*for_all` becomes false if frames further out decided, so that the
- * answer does not hold for all stacks with that frame.
- */
+ * answer does not hold for all stacks with that frame. */
 static bool infer_by_library(const struct types_site *site, struct site_frames *around,
                              uint64_t size, struct types_answer *answer, bool *for_all,
                              bool *any_size)
@@ -383,10 +379,8 @@ static uint64_t size_of_name(const char *name)
     return length > 0 && name[length - 1] == '*' ? 8 : 0;
 }
 
-/*
- * Answers by the symbols of the standard library's functions alone, if their units have no types.
- * Most names are known then, but not the sizes.
- */
+/* Answers by the symbols of the standard library's functions alone, if their units have no types.
+ * Most names are known then, but not the sizes. */
 static bool infer_by_symbols(struct site_frames *around, uint64_t size, struct types_answer *answer)
 {
     struct types_symbol_block block = {.walk = NULL};
@@ -523,10 +517,8 @@ static void answer_chosen(struct types *types, const struct types_site *site,
         answer->count = 1;
 }
 
-/*
- * Answers for a function of Rust: by the frames of its library, or else by the code after the call
- * if that names a record of the block's size. The library itself takes all memory for bytes.
- */
+/* Answers for a function of Rust: by the frames of its library, or else by the code after the call
+ * if that names a record of the block's size. The library itself takes all memory for bytes. */
 static void answer_rust(struct types_site *site, struct site_frames *around,
                         struct types_frame_answer *found)
 {

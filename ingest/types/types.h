@@ -47,11 +47,9 @@ struct types_answer {
     /* The answer does not depend on the size. It holds for blocks of every size from that stack and
      * kind; types_count() counts their elements. */
     bool any_size;
-    /*
-     * The number of innermost frames that decided the answer. All stacks that begin with these
+    /* The number of innermost frames that decided the answer. All stacks that begin with these
      * frames have this answer for a block of that size and kind. A number one above that of the
-     * frames means that the end of the stack decided too.
-     */
+     * frames means that the end of the stack decided too. */
     size_t frames;
 };
 
@@ -62,11 +60,9 @@ static inline uint64_t types_count(uint64_t size, uint64_t unit)
     return unit > 0 && size >= unit ? size / unit : 1;
 }
 
-/*
- * Finds the type of an allocation of `size` bytes. `frames` is its stack, innermost first, without
+/* Finds the type of an allocation of `size` bytes. `frames` is its stack, innermost first, without
  * the entry point itself (malloc) but with operator new. `kind` is an enum trace_alloc_kind;
- * posix_memalign returns its result in memory.
- */
+ * posix_memalign returns its result in memory. */
 void types_infer(struct types *types, const struct types_frame *frames, size_t count, uint64_t size,
                  uint8_t kind, struct types_answer *answer);
 
@@ -78,12 +74,10 @@ struct types_owner {
                    */
 };
 
-/*
- * Finds the owner (types/owner.h). The user's frame of the stack (schemas/code/user_code.h) is the
+/* Finds the owner (types/owner.h). The user's frame of the stack (schemas/code/user_code.h) is the
  * function that lies `level` functions inside frame `user`: 0 is the frame's own function, 1 the
  * function inlined into it. `frames` are as for types_infer(), but if not `whole`, the innermost
- * ones are missing.
- */
+ * ones are missing. */
 void types_owner_of(struct types *types, const struct types_frame *frames, size_t count,
                     size_t user, size_t level, bool whole, struct types_owner *owner);
 
@@ -91,12 +85,10 @@ void types_owner_of(struct types *types, const struct types_frame *frames, size_
  * inside it. */
 #define TYPES_CANDIDATE_FRAMES 4
 
-/*
- * Writes the types that a block of `size` bytes could have if types_infer() knows no answer. These
+/* Writes the types that a block of `size` bytes could have if types_infer() knows no answer. These
  * are the names of the records of that size in the units of its innermost frames, at most
  * `capacity`. They live until symbols_free(). Returns their number. Often there are several, and
- * possibly none of them is right.
- */
+ * possibly none of them is right. */
 size_t types_candidates(struct types *types, const struct types_frame *frames, size_t count,
                         uint64_t size, const char **names, size_t capacity);
 
@@ -104,11 +96,10 @@ size_t types_candidates(struct types *types, const struct types_frame *frames, s
  * bytes, types_members() gives its members from now on. The symbolizer keeps `name`. */
 void types_declare(struct types *types, uint32_t module, const char *name, uint64_t size);
 
-/*
- * Calls `each` for the members, in order of declaration, of the record of `size` bytes that an
+/* Calls `each` for the members, in order of declaration, of the record of `size` bytes that an
  * answer or types_declare() named `name`. Without a definition, or if `name` is not a record, there
- * are none. If `deep`, they are those at any depth (dwarf/records.h). Returns false if `each` did.
- */
+ * are none. If `deep`, they are those at any depth (dwarf/records.h). Returns false if `each`
+ * did. */
 bool types_members(struct types *types, const char *name, uint64_t size, bool deep,
                    types_member_function *each, void *context);
 
@@ -130,11 +121,9 @@ const char *types_call_linkage(struct types *types, const struct types_frame *fr
 
 /* ---- types that a program names itself ------------------------------------------------------- */
 
-/*
- * A TYPE record holds the address of a variable, and the symbol there names the type. The C++
+/* A TYPE record holds the address of a variable, and the symbol there names the type. The C++
  * headers have TYPE_IDENTIFIER<T>::mDummy for each type T, which gives T. Any other variable is a
- * tag with its own name.
- */
+ * tag with its own name. */
 
 struct types_program_types;
 

@@ -23,11 +23,9 @@ bool writer_columns_open(struct writer_columns *columns, const char *path);
 int writer_columns_begin(struct writer_columns *columns, sqlite3 *database);
 void writer_columns_close(struct writer_columns *columns);
 
-/*
- * Reads the values of one column of a chunk. `life`: the lifetimes if it is the column alloc_ns,
+/* Reads the values of one column of a chunk. `life`: the lifetimes if it is the column alloc_ns,
  * otherwise NULL. `values` has room for COLUMN_CHUNK_ROWS. Returns how many there are, 0 after the
- * last chunk or with `failed` set.
- */
+ * last chunk or with `failed` set. */
 size_t writer_columns_read(struct writer_columns *columns, uint64_t chunk, unsigned column,
                            const uint64_t *life, uint64_t *values);
 /* Reads all columns of a chunk. Returns false if they cannot be read. */

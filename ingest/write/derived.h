@@ -21,12 +21,10 @@
 bool writer_derived_meta(struct writer_database *database, const struct totals *totals,
                          uint64_t machines);
 
-/*
- * Makes the derived data of the session in the file `path` again (--rebuild), all or nothing.
+/* Makes the derived data of the session in the file `path` again (--rebuild), all or nothing.
  * Refuses a file that is not a session, and a session that is still being recorded. `interrupted`
  * may be NULL. If it becomes not 0, the function stops and leaves the session as it was. False with
- * `status` set.
- */
+ * `status` set. */
 bool writer_rebuild(const char *path, const volatile sig_atomic_t *interrupted,
                     struct ingest_status *status);
 

@@ -28,10 +28,8 @@ struct dominators {
     size_t reached;
 };
 
-/*
- * Makes a graph of `count` edges, from sources[i] to targets[i], in any order. Edges of one node
- * keep their order. False if memory is exhausted; graph_free() in both cases.
- */
+/* Makes a graph of `count` edges, from sources[i] to targets[i], in any order. Edges of one node
+ * keep their order. False if memory is exhausted; graph_free() in both cases. */
 bool graph_make(struct graph *graph, size_t nodes, const uint32_t *sources, const uint32_t *targets,
                 size_t count);
 void graph_free(struct graph *graph);

@@ -139,12 +139,10 @@ void writer_follow_rest(struct writer_follow *writer)
     copy_log(writer);
 }
 
-/*
- * Ends the transaction. SQLite restarts the log by itself when all of it is copied and no reader
+/* Ends the transaction. SQLite restarts the log by itself when all of it is copied and no reader
  * uses it. A reader that gets the newest state from time to time no longer does, once
  * writer_follow_rest() has copied the log. Only with a huge log it waits for such a moment: to wait
- * makes the session late.
- */
+ * makes the session late. */
 bool writer_follow_end(struct writer_follow *writer)
 {
     enum { LOG_PAGES_MOST = 65536, LOG_WAIT_MS = 200 };

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Keeps the frames of the stacks of several processes, which become one session, in a separate file
+/* Keeps the frames of the stacks of several processes, which become one session, in a separate file
  * until the last process is done: writer_frames_begin(), the nodes and then the runs of each
- * process, writer_frames_each(), writer_frames_end().
- */
+ * process, writer_frames_each(), writer_frames_end(). */
 #pragma once
 
 #include <stdbool.h>
@@ -13,10 +11,9 @@
 #include "ingest/replay/stack_nodes.h"
 #include "ingest/write/btree.h"
 
-/*
- * Keeps records of one size in a separate file until all processes of a run are read:
- * writer_records_begin(), writer_records_add(), then writer_records_read(), writer_records_end().
- */
+/* Keeps records of one size in a separate file until all processes of a run are read:
+ * writer_records_begin(), writer_records_add(), then writer_records_read(),
+ * writer_records_end(). */
 
 struct writer_records {
     int descriptor; /* of the file, empty at first; owned by the caller */

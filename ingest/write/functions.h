@@ -13,11 +13,9 @@
 #include "ingest/replay/call_tree.h"
 #include "ingest/write/database.h"
 
-/*
- * Fills the empty tables function_total and call_node from the sums of stacks and functions in
+/* Fills the empty tables function_total and call_node from the sums of stacks and functions in
  * `totals`. `call_sites` has the function id of each of the `stack_count` stacks' call sites, 0:
- * none. False with the database's status set, also if ids of functions or frames have gaps.
- */
+ * none. False with the database's status set, also if ids of functions or frames have gaps. */
 bool writer_functions_put(struct writer_database *database, const uint32_t *call_sites,
                           size_t stack_count, const struct totals *totals);
 
@@ -56,11 +54,9 @@ static inline void function_sum_add_stack(struct function_sum *sums, uint32_t fu
     function_sum_add_self(&sums[function], usage);
 }
 
-/*
- * A walk over the tree of stacks, each node after its parent. It keeps the nodes from the root to
+/* A walk over the tree of stacks, each node after its parent. It keeps the nodes from the root to
  * the present one, each with the sums of the stacks inwards of it so far. All but `sums` is 0 at
- * first.
- */
+ * first. */
 struct function_path {
     struct function_sum *sums; /* by function */
     struct function_path_node {

@@ -272,11 +272,9 @@ static bool add_block(struct process *process, struct block *block)
     return true;
 }
 
-/*
- * Finds the block of `process` at the address that was live at some moment from `begin` to `end`.
+/* Finds the block of `process` at the address that was live at some moment from `begin` to `end`.
  * Rows are in the order of time. If two had the address during a fork, the first one was live when
- * the fork began.
- */
+ * the fork began. */
 static struct block *find_block(const struct process *process, const struct writer_free *row,
                                 uint64_t begin, uint64_t end)
 {
@@ -532,11 +530,9 @@ static bool put_free(struct pairing *pairing, struct process *process,
 
 /* ---- all processes --------------------------------------------------------------------------- */
 
-/*
- * Sums up what each child inherited: the blocks of the process itself that were live at the fork,
+/* Sums up what each child inherited: the blocks of the process itself that were live at the fork,
  * and those that it had inherited and not freed by then. A block that was allocated in the middle
- * of the process's own fork is none of these.
- */
+ * of the process's own fork is none of these. */
 static void sum_forks(struct process *process)
 {
     struct fork_row sum = {0};

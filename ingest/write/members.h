@@ -59,19 +59,15 @@ struct member_block {
     bool is_array; /* new[] */
 };
 
-/*
- * Finds the place at `offset` in the block, where a pointer to a block of the type with the id `to`
+/* Finds the place at `offset` in the block, where a pointer to a block of the type with the id `to`
  * lies. Returns NULL if memory is exhausted; the place's name is 0 if the type is not known or no
  * member lies there. In a union, it names the pointer to the type `to`, or the only pointer, or
- * what all names there have in common. The pointer is valid until the next call.
- */
+ * what all names there have in common. The pointer is valid until the next call. */
 const struct member_place *members_at(struct members *members, const struct member_block *block,
                                       uint64_t offset, int64_t to);
 
-/*
- * Returns true if a layout explains why a pointer leads to `offset` in the block: a base class
+/* Returns true if a layout explains why a pointer leads to `offset` in the block: a base class
  * begins there, one of several elements, a member of the type to which the pointer at `from` leads,
- * or the first element of an array behind its count (new[]). `from` may be NULL.
- */
+ * or the first element of an array behind its count (new[]). `from` may be NULL. */
 bool members_explain(const struct members *members, const struct member_block *block,
                      uint64_t offset, const struct member_place *from);

@@ -269,11 +269,9 @@ static bool put_sums(struct run_sums *sums)
            writer_derived_meta(sums->tables, totals, sums->machines);
 }
 
-/*
- * Puts the sums into `tables`, the database with the tables of all processes, in which a
+/* Puts the sums into `tables`, the database with the tables of all processes, in which a
  * transaction is open, and frames and tree into `session`, whose rows are done. `parts` are those
- * of run->log. False with the status set.
- */
+ * of run->log. False with the status set. */
 static bool writer_run_sums_put(struct writer_database *tables, struct writer *session,
                                 struct writer_run *run, const struct writer_run_part *parts,
                                 uint32_t machines)
@@ -364,11 +362,9 @@ static bool write_selected(struct writer_database *database, size_t id)
            writer_database_run(database, run_select_sql);
 }
 
-/*
- * Selects the process that `word` names (schemas/process_choice.h, also PROCESS_CHOICE_ALL; NULL:
- * the one that used most) and writes it into `meta`. False with the database's status set if
- * there is none.
- */
+/* Selects the process that `word` names (schemas/process_choice.h, also PROCESS_CHOICE_ALL; NULL:
+ * the one that used most) and writes it into `meta`. False with the database's status set if there
+ * is none. */
 static bool run_processes_select(struct writer_database *database, struct run *run,
                                  const char *word)
 {

@@ -52,12 +52,10 @@ void run_processes_free(struct run *run);
 
 struct writer_merge;
 
-/*
- * Begins the session `target`. `tables` is the name of a file for the draft of the process that
+/* Begins the session `target`. `tables` is the name of a file for the draft of the process that
  * started first, to which the others are added. No other process may use it, and the caller removes
  * it. Uses options->run, which is empty and must outlive the merge; its files are there. NULL with
- * `status` set.
- */
+ * `status` set. */
 struct writer_merge *writer_merge_open(const char *target, const char *tables,
                                        const struct writer_options *options,
                                        struct ingest_status *status);

@@ -13,20 +13,16 @@
 
 struct redact;
 
-/*
- * Begins. Source files below the folder `root` keep the names of folders below it. With NULL the
+/* Begins. Source files below the folder `root` keep the names of folders below it. With NULL the
  * root is the common folder of the executable's source files, or if that is a home or a folder
  * above one, the deepest folder that holds half of them. Copies `root`. NULL if memory is
- * exhausted.
- */
+ * exhausted. */
 struct redact *redact_new(const char *root, const struct session_facts *facts);
 
-/*
- * Passes rows on to `sink`. Private text becomes empty. A path below the root begins at the root, a
+/* Passes rows on to `sink`. Private text becomes empty. A path below the root begins at the root, a
  * path in a system folder (/usr, /lib, /bin, /etc and similar) stays, and of any other path the
  * last component stays. Relative names of source files stay. In other text each absolute path is
- * changed in this way. `sink` and `redact` are used until the last row.
- */
+ * changed in this way. `sink` and `redact` are used until the last row. */
 struct table_sink redact_sink(struct redact *redact, struct table_sink sink);
 
 /* Copies `text`, changed as redact_sink() changes other text; free() it. NULL if memory is

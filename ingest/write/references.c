@@ -433,10 +433,8 @@ static bool is_allocators(const struct snapshot *snapshot, const struct range *r
            address >= snapshot->blocks[next].address - MAPPED_HEADER;
 }
 
-/*
- * Returns true if a word in the data of glibc may lead to a chunk that its allocator keeps: the
- * header of the chunk behind a block begins in that block's last 8 bytes that can be used.
- */
+/* Returns true if a word in the data of glibc may lead to a chunk that its allocator keeps: the
+ * header of the chunk behind a block begins in that block's last 8 bytes that can be used. */
 static bool is_chunk_of_libc(const struct range *range, const struct block *block, uint64_t offset)
 {
     const char *slash = strrchr(range->path, '/');

@@ -297,11 +297,9 @@ struct paging {
     struct writer_btree table, index;
 };
 
-/*
- * A record may end before the last column: the rest has the default value, which is 0
+/* A record may end before the last column: the rest has the default value, which is 0
  * (https://sqlite.org/fileformat2.html, "Record Format"). Most nodes are inner ones, whose own sums
- * are 0.
- */
+ * are 0. */
 static bool put_row(struct paging *paging, const struct call_tree_row *row)
 {
     uint8_t record[1 + COLUMNS + (COLUMNS + 1) * 8], types[COLUMNS], data[(COLUMNS + 1) * 8];

@@ -37,11 +37,9 @@ struct type_pairs {
 /* Counts the rows of a batch. */
 void type_pairs_add(struct type_pairs *pairs, const struct row_batch *batch);
 
-/*
- * Put both tables, which are empty: into pages, at these roots, or by SQL. `stacks` has the sums of
+/* Put both tables, which are empty: into pages, at these roots, or by SQL. `stacks` has the sums of
  * each stack. The first returns false with the error of `pages` set, or ENOMEM; the second returns
- * SQLite's code.
- */
+ * SQLite's code. */
 bool type_pairs_pages(struct type_pairs *pairs, const struct stack_usages *stacks,
                       struct writer_pages *pages, uint32_t stack_root, uint32_t size_root);
 int type_pairs_put(struct type_pairs *pairs, const struct stack_usages *stacks, sqlite3 *database);

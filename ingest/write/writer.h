@@ -85,12 +85,10 @@ struct writer_options {
     const char *name; /* of the session in messages; NULL: the target */
     enum writer_index index;
     const volatile sig_atomic_t *interrupted; /* not 0: stop; may be NULL */
-    /*
-     * The session is a draft, which becomes a part of the session of a run (merge.h). It has
+    /* The session is a draft, which becomes a part of the session of a run (merge.h). It has
      * neither rows nor frames of stacks nor frees of inherited blocks, which go to the run, and
      * none of the data that is derived from the rows of all parts. NULL: it is a session of its
-     * own.
-     */
+     * own. */
     struct writer_run *run;
     bool forget; /* do not carry over what the user stored in the replaced session */
     void (*tell)(const char *text); /* receives a line for the user; may be NULL */

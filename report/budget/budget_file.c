@@ -360,10 +360,8 @@ bool limit_is_relative(const char *text)
     return (*text == '+' || *text == '-') && length > 1 && text[length - 1] == '%';
 }
 
-/*
- * Reads a decimal number times `scale`, rounded down, and stores the place after it. False: it is
- * not a number, or too large. Digits that the scale does not keep are cut.
- */
+/* Reads a decimal number times `scale`, rounded down, and stores the place after it. False: it is
+ * not a number, or too large. Digits that the scale does not keep are cut. */
 static bool take_decimal(const char *text, uint64_t scale, const char **rest, __int128 *value)
 {
     __int128 number = 0, divisor = 1;

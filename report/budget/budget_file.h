@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A file of budgets (docs/budgets.md). A line `NAME: GRAPH | MEASURE OP LIMIT` is a budget,
- * `name = pipeline;` defines a graph for all budgets, and `#` begins a comment.
- */
+/* A file of budgets (docs/budgets.md). A line `NAME: GRAPH | MEASURE OP LIMIT` is a budget, `name =
+ * pipeline;` defines a graph for all budgets, and `#` begins a comment. */
 #pragma once
 
 #include <stdbool.h>
@@ -40,19 +38,15 @@ struct budget_file {
     size_t count;
 };
 
-/*
- * Reads a file. Returns false with `error` set and its place as "FILE:LINE:COLUMN: …" in the
+/* Reads a file. Returns false with `error` set and its place as "FILE:LINE:COLUMN: …" in the
  * message; `*wrong` then tells whether the text is wrong, and not the reading of it.
- * budget_file_free() in any case.
- */
+ * budget_file_free() in any case. */
 bool budget_file_read(struct budget_file *file, const char *path, bool *wrong,
                       struct session_error *error);
 void budget_file_free(struct budget_file *file);
 
-/*
- * Returns the sentence of a budget, with the definitions before it, as new memory: up to its
- * measure and this included, or without it. NULL if memory is exhausted.
- */
+/* Returns the sentence of a budget, with the definitions before it, as new memory: up to its
+ * measure and this included, or without it. NULL if memory is exhausted. */
 char *budget_sentence(const struct budget_file *file, const struct budget *budget,
                       bool with_measure);
 /* Puts the place of an error in such a sentence in front of its message. */
@@ -81,11 +75,9 @@ bool limit_parse(const char *text, const struct session *session, enum session_u
 /* Returns true if the text is a percentage with a sign, or begins with a median. */
 bool limit_is_relative(const char *text);
 
-/*
- * Returns true if the measure passes. `base` is needed if the limit is relative. Stores the limit
+/* Returns true if the measure passes. `base` is needed if the limit is relative. Stores the limit
  * as a value, rounded towards 0. A measure without a value never passes. Against a base of 0 only 0
- * passes.
- */
+ * passes. */
 bool limit_passes(const struct limit *limit, enum budget_relation relation,
                   const struct session_measure *measure, const struct session_measure *base,
                   __int128 *shown);

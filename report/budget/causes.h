@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The functions that hold what a budget measured, or what changed there since the base: by the
- * innermost function of the user's own code and the type.
- */
+/* The functions that hold what a budget measured, or what changed there since the base: by the
+ * innermost function of the user's own code and the type. */
 #pragma once
 
 #include <stdbool.h>
@@ -42,11 +40,9 @@ struct budget_side {
     const struct session_measure *measure;
 };
 
-/*
- * Finds the rows. `base` NULL: the largest ones now. Otherwise the largest changes since the base,
+/* Finds the rows. `base` NULL: the largest ones now. Otherwise the largest changes since the base,
  * or with `falls` those that went down most. A sentence that gives no allocations of the session
- * alone has no rows. Returns false if memory is exhausted. budget_causes_free() in any case.
- */
+ * alone has no rows. Returns false if memory is exhausted. budget_causes_free() in any case. */
 bool budget_causes_find(struct budget_causes *causes, const struct budget_side *now,
                         const struct budget_side *base, bool falls);
 void budget_causes_free(struct budget_causes *causes);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The measures of many runs, one line of JSON each (docs/budgets.md): what --history appends, what
- * a limit `median(last N)` compares with, and what `mprof-report trend` shows.
- */
+/* The measures of many runs, one line of JSON each (docs/budgets.md): what --history appends, what
+ * a limit `median(last N)` compares with, and what `mprof-report trend` shows. */
 #pragma once
 
 #include <stdbool.h>
@@ -39,11 +37,9 @@ const struct history_value *history_find(const struct history_run *run, const ch
                                          const char *unit);
 /* Returns true if a value, which is not null, is the first one of its budget and unit. */
 bool history_is_first(const struct history *history, size_t run, size_t at);
-/*
- * Stores the median of a budget over the last runs that measured it, at most `last` of them: of an
+/* Stores the median of a budget over the last runs that measured it, at most `last` of them: of an
  * even number the lower one of the two in the middle, so that it is a value that a run had. Returns
- * the number of runs; 0: there is no median.
- */
+ * the number of runs; 0: there is no median. */
 size_t history_median(const struct history *history, const char *name, const char *unit,
                       size_t last, int64_t *median);
 

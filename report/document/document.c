@@ -441,10 +441,8 @@ static const struct session_frame *value_frames(const struct document_value *val
 
 /* ---- text ------------------------------------------------------------------------------- */
 
-/*
- * The format for people: facts as lines, tables with their numbers in front and the names, which
- * have any length, after them. The frames of a stack follow their row.
- */
+/* The format for people: facts as lines, tables with their numbers in front and the names, which
+ * have any length, after them. The frames of a stack follow their row. */
 
 /* Text columns but the last one are padded to this many columns at most. */
 enum { NAME_COLUMNS_MOST = 48 };

@@ -60,11 +60,9 @@ static bool find_use(struct writing *writing, uint32_t node, size_t roots, bool 
            report_fail_memory(writing->export->error, "the frames");
 }
 
-/*
- * Finds the node at which a stack begins. The page refuses two stacks with the same frames, and
+/* Finds the node at which a stack begins. The page refuses two stacks with the same frames, and
  * their peaks cannot be added. So a stack that differs from another only inside the call site keeps
- * all its frames. If even these are alike, `*roots` tells how many roots to write after them.
- */
+ * all its frames. If even these are alike, `*roots` tells how many roots to write after them. */
 static bool find_start(struct writing *writing, uint32_t stack, uint32_t *node, size_t *roots)
 {
     const struct export_side *side = &writing->export->own;

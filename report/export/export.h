@@ -84,19 +84,15 @@ const char *export_value_name(enum export_value value);
 uint64_t export_value_of(enum export_value value, const struct session_stack_sums *row);
 bool export_value_is_bytes(enum export_value value);
 
-/*
- * Stores the sums of a side by stack and `split` (bits of enum session_stack_split), as
+/* Stores the sums of a side by stack and `split` (bits of enum session_stack_split), as
  * selection_stacks() does; the caller free()s them. With --at the live sums are those of that time.
- * `more` asks for own peaks and lifetimes, too.
- */
+ * `more` asks for own peaks and lifetimes, too. */
 bool export_sums(const struct export *export, const struct export_side *side, unsigned split,
                  bool more, struct session_stack_sums **rows, size_t *count);
 
-/*
- * Calls `visit` with the sums of a side by stack and `split`, some rows at a time, so that memory
+/* Calls `visit` with the sums of a side by stack and `split`, some rows at a time, so that memory
  * is bounded. The same stack and split may come again in a later call, with the sums of other
- * blocks. Returns false with the error set, or if `visit` does.
- */
+ * blocks. Returns false with the error set, or if `visit` does. */
 bool export_each_sum(const struct export *export, const struct export_side *side, unsigned split,
                      bool (*visit)(void *context, const struct session_stack_sums *rows,
                                    size_t count),
@@ -145,11 +141,9 @@ bool export_nodes_begin(struct export_nodes *nodes, const struct export *export,
 void export_nodes_free(struct export_nodes *nodes);
 /* Returns the node outward of a node, or of its group; 0: none. */
 uint32_t export_nodes_outward(const struct export_nodes *nodes, uint32_t node);
-/*
- * Stores the number of a node. `find` is called for each node from there outward that has none
- * yet, the outermost first, with the number of the one outward of it, 0 if there is none: it stores
- * a number above 0, or returns false.
- */
+/* Stores the number of a node. `find` is called for each node from there outward that has none yet,
+ * the outermost first, with the number of the one outward of it, 0 if there is none: it stores a
+ * number above 0, or returns false. */
 bool export_nodes_find(struct export_nodes *nodes, uint32_t node,
                        bool (*find)(void *context, uint32_t node, uint32_t outward,
                                     uint32_t *number),

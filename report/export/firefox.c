@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The processed format of the Firefox Profiler, version 49, which newer readers upgrade. All events
+/* The processed format of the Firefox Profiler, version 49, which newer readers upgrade. All events
  * are in one thread's nativeAllocations, with the thread of each. The format is made of columns:
- * the first pass over the events counts them and finds their stacks, then each column takes a pass.
- */
+ * the first pass over the events counts them and finds their stacks, then each column takes a
+ * pass. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * heaptrack's data, version 3, as heaptrack_interpret writes it: one line for each allocation and
+/* heaptrack's data, version 3, as heaptrack_interpret writes it: one line for each allocation and
  * free in the order of time, and lines for strings, places, stacks and kinds of allocations before
- * their first use. All numbers are hexadecimal.
- */
+ * their first use. All numbers are hexadecimal. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Massif's output, which ms_print and massif-visualizer read: the live bytes at moments of the run,
- * and at some of them, and at the peak, the tree of stacks from the call sites outward.
- */
+/* Massif's output, which ms_print and massif-visualizer read: the live bytes at moments of the run,
+ * and at some of them, and at the peak, the tree of stacks from the call sites outward. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +17,8 @@ struct part {
     uint64_t bytes;
 };
 
-/*
- * A line of a tree that is still to be written: of parts that have the same frames up to here.
- * Those of the lines below it are made when it is written, so a stack is in memory once.
- */
+/* A line of a tree that is still to be written: of parts that have the same frames up to here.
+ * Those of the lines below it are made when it is written, so a stack is in memory once. */
 struct branch {
     struct part *parts; /* NULL: it stands for `count` branches below the threshold */
     size_t count, depth;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * pprof's profiles: gzip around Protocol Buffers. The profile is written as many small messages
- * that a reader takes for one, so memory holds only the numbers of strings and places.
- */
+/* pprof's profiles: gzip around Protocol Buffers. The profile is written as many small messages
+ * that a reader takes for one, so memory holds only the numbers of strings and places. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -598,10 +596,8 @@ static bool put_whole(struct writing *writing, uint64_t from_ns, uint64_t to_ns)
 
 enum { WINDOWS_MOST = 10000 };
 
-/*
- * Puts what was allocated in a window, then what was live at its last nanosecond. Blocks that were
- * live when a rotated trace began have the time 0 and were not allocated in its first window.
- */
+/* Puts what was allocated in a window, then what was live at its last nanosecond. Blocks that were
+ * live when a rotated trace began have the time 0 and were not allocated in its first window. */
 static bool put_window(struct writing *writing, uint64_t from_ns, uint64_t to_ns)
 {
     struct export window = *writing->export;

@@ -524,11 +524,9 @@ bool export_parquet(struct export *export)
 
 /* ---- all tables ---- */
 
-/*
- * They have the columns of docs/session-schema.md, and before them `session`: the name of the
+/* They have the columns of docs/session-schema.md, and before them `session`: the name of the
  * session's file without .db. So one database may hold many sessions. `meta` also has the labels,
- * and what tells this session from another one of its name.
- */
+ * and what tells this session from another one of its name. */
 
 enum { TABLE_COLUMNS_MOST = 80 };
 

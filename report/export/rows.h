@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * csv and ndjson: the rows of a filter graph. Allocations come in the order of time; groups have
+/* csv and ndjson: the rows of a filter graph. Allocations come in the order of time; groups have
  * their keys and all measures; a measure is one row. Against a base, groups have the differences of
- * their sums, and allocations are those that one side has more of.
- */
+ * their sums, and allocations are those that one side has more of. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,11 +12,9 @@
 #include "report/export/export.h"
 #include "session/groups.h"
 
-/*
- * Writes rows of a table as CSV (RFC 4180, with a line of names) or as NDJSON (an object a line).
+/* Writes rows of a table as CSV (RFC 4180, with a line of names) or as NDJSON (an object a line).
  * NULL is an empty field, or null. Text is valid UTF-8; in CSV it is quoted, and each byte of what
- * could steer a terminal becomes U+FFFD, in NDJSON this is escaped.
- */
+ * could steer a terminal becomes U+FFFD, in NDJSON this is escaped. */
 
 struct json;
 struct parquet;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * speedscope's file format: four profiles of samples over one list of frames. The list comes last
- * in the file, when it is known.
- */
+/* speedscope's file format: four profiles of samples over one list of frames. The list comes last
+ * in the file, when it is known. */
 #include <stdlib.h>
 
 #include "report/export/export.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A flame graph as one SVG file, with a script inside (svg.js): it fits the window, a click shows a
+/* A flame graph as one SVG file, with a script inside (svg.js): it fits the window, a click shows a
  * part in full width, a search marks names. data-bytes of each box is its exact value, with --base
- * data-base that of the base: red boxes have more than there, blue ones less.
- */
+ * data-base that of the base: red boxes have more than there, blue ones less. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -66,10 +66,8 @@ static void visit(struct search *search, uint32_t root)
     }
 }
 
-/*
- * Stores the component of each node, from 0, and their number. The edges are sorted by caller;
- * their ends are nodes below `nodes`. Returns false if memory is exhausted.
- */
+/* Stores the component of each node, from 0, and their number. The edges are sorted by caller;
+ * their ends are nodes below `nodes`. Returns false if memory is exhausted. */
 static bool graph_components_find(const struct graph_edge *edges, size_t edge_count, uint32_t nodes,
                                   uint32_t *component, uint32_t *count)
 {

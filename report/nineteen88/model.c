@@ -239,11 +239,9 @@ static bool unmark(const struct starts *starts)
     return changed;
 }
 
-/*
- * Cuts the outer end of each chain up to `main`, or to the first function of a thread, and sets
+/* Cuts the outer end of each chain up to `main`, or to the first function of a thread, and sets
  * model->starts. A function is cut out of all chains or of none, so the sums of a function over the
- * chains are its sums over all stacks. Returns false with `error` set.
- */
+ * chains are its sums over all stacks. Returns false with `error` set. */
 static bool starts_cut(struct model *model, struct session_error *error)
 {
     const size_t functions = (size_t)model->function_count + 1;
@@ -329,11 +327,9 @@ static bool cut(struct model *model, const uint8_t *places, struct script *scrip
     return true;
 }
 
-/*
- * Leaves the native functions of interpreters and libraries out of each chain that has functions of
+/* Leaves the native functions of interpreters and libraries out of each chain that has functions of
  * a runtime. These and the user's own native code stay. Call it before starts_cut(). Returns false
- * with `error` set.
- */
+ * with `error` set. */
 static bool scripts_cut(struct model *model, struct session_error *error)
 {
     uint8_t *places = calloc((size_t)model->function_count + 1, sizeof(*places));

@@ -43,10 +43,8 @@ struct class_sums {
     uint64_t allocations, bytes, kept_count, kept_bytes; /* kept: never freed, see model */
 };
 
-/*
- * A call with its callers: chains are one tree of them, as stacks are, whose sum of depths has no
- * bound but the square of the session's size.
- */
+/* A call with its callers: chains are one tree of them, as stacks are, whose sum of depths has no
+ * bound but the square of the session's size. */
 struct call {
     uint32_t caller;          /* the call outward, before this one in the list; 0: none */
     uint32_t function, frame; /* 0: not known */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The four tables of mprof, the profiler for C and Lisp programs of 1988: Benjamin Zorn and Paul
+/* The four tables of mprof, the profiler for C and Lisp programs of 1988: Benjamin Zorn and Paul
  * Hilfinger, "A Memory Allocation Profiler for C and Lisp Programs", Summer 1988 USENIX Conference,
- * and its man page. Widths of columns are minima: no number is cut, and no two columns touch.
- */
+ * and its man page. Widths of columns are minima: no number is cut, and no two columns touch. */
 #pragma once
 
 #include "report/tables/reports.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Numbers things in the order in which they first occur: 0, 1, 2, …. Formats use such numbers for
- * strings, places and stacks.
- */
+/* Numbers things in the order in which they first occur: 0, 1, 2, …. Formats use such numbers for
+ * strings, places and stacks. */
 #pragma once
 
 #include <stdbool.h>
@@ -37,10 +35,8 @@ size_t text_ids_count(const struct text_ids *ids);
 /* Returns the text of a number that was given. */
 const char *text_ids_text(const struct text_ids *ids, uint32_t id);
 
-/*
- * Names from outside for formats that cannot hold any byte: valid UTF-8 without control characters.
- * Each byte that is neither becomes U+FFFD.
- */
+/* Names from outside for formats that cannot hold any byte: valid UTF-8 without control characters.
+ * Each byte that is neither becomes U+FFFD. */
 
 struct clean;
 
@@ -48,10 +44,8 @@ struct clean;
 struct clean *clean_new(void);
 void clean_free(struct clean *clean);
 
-/*
- * Returns `text` itself if nothing is wrong with it, otherwise a copy that lives as long as
+/* Returns `text` itself if nothing is wrong with it, otherwise a copy that lives as long as
  * `clean`. `text` must live as long, too. Returns "?" if memory is exhausted; clean_failed() then
- * tells so.
- */
+ * tells so. */
 const char *clean_text(struct clean *clean, const char *text);
 bool clean_failed(const struct clean *clean);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Writes JSON (RFC 8259) to a stream, piece by piece, and reads small texts of it. The only door to
- * yajl. Order of calls: json_begin(), values, json_end(). Errors of writing stay in the stream.
- */
+/* Writes JSON (RFC 8259) to a stream, piece by piece, and reads small texts of it. The only door to
+ * yajl. Order of calls: json_begin(), values, json_end(). Errors of writing stay in the stream. */
 #pragma once
 
 #include <stdbool.h>

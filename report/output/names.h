@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Writes names from outside (functions, types, files, threads, arguments), which may hold any
+/* Writes names from outside (functions, types, files, threads, arguments), which may hold any
  * bytes, in the form of a format. The formats for programs get valid UTF-8: each other byte becomes
- * U+FFFD.
- */
+ * U+FFFD. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-/*
- * Writes valid UTF-8 without NUL to `out`, with U+FFFD for each other byte. Control characters
+/* Writes valid UTF-8 without NUL to `out`, with U+FFFD for each other byte. Control characters
  * stay. Cuts text that does not fit into `size` bytes (at least 1) before a character. Returns the
- * length without the NUL.
- */
+ * length without the NUL. */
 size_t name_utf8(char *out, size_t size, const char *text);
 /* Returns the same as new memory that the caller frees, NULL if there is none. */
 char *name_utf8_copy(const char *text, size_t *length);

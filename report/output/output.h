@@ -19,16 +19,12 @@
 
 struct output;
 
-/*
- * Makes writing to a closed pipe an error instead of a signal, and gives descriptors 0 to 2 that
- * are closed a place that cannot be written, so that no file takes their numbers.
- */
+/* Makes writing to a closed pipe an error instead of a signal, and gives descriptors 0 to 2 that
+ * are closed a place that cannot be written, so that no file takes their numbers. */
 void output_prepare(void);
 
-/*
- * Notes a file that the command reads, at most 8 of them: no output replaces it, under whatever
- * name. NULL and files that do not exist are ignored.
- */
+/* Notes a file that the command reads, at most 8 of them: no output replaces it, under whatever
+ * name. NULL and files that do not exist are ignored. */
 void output_protect(const char *path);
 
 /*
@@ -43,10 +39,8 @@ FILE *output_stream(struct output *output);
 /* Writes what is left. A file is whole then, and gets its name from output_close(): so several
  * files get their names when all are whole. Returns false with `error` set. */
 bool output_finish(struct output *output, struct session_error *error);
-/*
- * Ends the output, and gives the file its name. Frees `output`. Returns false with `error` set if
- * anything could not be written; the file is then removed, and what was there before stays.
- */
+/* Ends the output, and gives the file its name. Frees `output`. Returns false with `error` set if
+ * anything could not be written; the file is then removed, and what was there before stays. */
 bool output_close(struct output *output, struct session_error *error);
 /* Removes the file and frees `output`. NULL is ignored. */
 void output_discard(struct output *output);

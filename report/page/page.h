@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * One HTML file about a session, for somebody without mprof: its numbers as JSON (schemas/page.md),
- * and a script of its own that draws them. It loads nothing.
- */
+/* One HTML file about a session, for somebody without mprof: its numbers as JSON (schemas/page.md),
+ * and a script of its own that draws them. It loads nothing. */
 #pragma once
 
 #include <stdio.h>

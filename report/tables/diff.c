@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The difference of two sessions, by names: functions, files, types and threads of two runs have
- * only their names in common. Both sums of a row are of the same sentence.
- */
+/* The difference of two sessions, by names: functions, files, types and threads of two runs have
+ * only their names in common. Both sums of a row are of the same sentence. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

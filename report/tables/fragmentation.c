@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The holes between live blocks at one moment, and the blocks that keep them from being joined: a
- * hole is pinned by the block below it and by the one above it.
- */
+/* The holes between live blocks at one moment, and the blocks that keep them from being joined: a
+ * hole is pinned by the block below it and by the one above it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -39,19 +39,15 @@ struct report_request {
     bool groups;  /* the filter gives groups: request_check() notes it */
 };
 
-/*
- * Runs the texts of --filter and --at alone, so that an error has its column in the user's text
+/* Runs the texts of --filter and --at alone, so that an error has its column in the user's text
  * (`error->column`, 0 if no text is to blame). Prints warnings on standard error. Returns false
- * with `error` set; `*wrong` then names the option. Call it before the other functions.
- */
+ * with `error` set; `*wrong` then names the option. Call it before the other functions. */
 bool request_check(struct report_request *request, struct session *session, const char **wrong,
                    struct session_error *error);
 
-/*
- * Runs the request's sentence on a session: the blocks of the filter and of --at that are also in
+/* Runs the request's sentence on a session: the blocks of the filter and of --at that are also in
  * `set` (NULL: no more limits), then the steps (NULL: none; else "| where …"). Returns NULL with
- * `error` set.
- */
+ * `error` set. */
 struct graph_result *request_run(const struct report_request *request, struct session *session,
                                  const char *set, const char *steps, struct session_error *error);
 
@@ -111,9 +107,7 @@ bool report_findings(const struct report_request *request, struct document *docu
 bool report_short_lived(const struct report_request *request, struct document *document,
                         struct session_error *error);
 
-/*
- * Reads the lines leak:PATTERN. Says on standard error which lines of other sanitizers it ignores.
+/* Reads the lines leak:PATTERN. Says on standard error which lines of other sanitizers it ignores.
  * Returns NULL with `error` set: the file cannot be read, or a line is not a suppression; `*wrong`
- * tells the latter. The caller suppressions_free()s the list.
- */
+ * tells the latter. The caller suppressions_free()s the list. */
 struct suppressions *suppress_read(const char *path, bool *wrong, struct session_error *error);

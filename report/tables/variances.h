@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The variances of sampled sums, by stack and type. Blocks are sampled independently of each other,
- * so the variance of a sum over several rows is the sum of theirs.
- */
+/* The variances of sampled sums, by stack and type. Blocks are sampled independently of each other,
+ * so the variance of a sum over several rows is the sum of theirs. */
 #pragma once
 
 #include "report/tables/reports.h"

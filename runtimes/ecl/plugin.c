@@ -15,11 +15,9 @@
 
 /* ---- the walk --------------------------------------------------------------------------- */
 
-/*
- * The Lisp functions that a thread runs: ECL's invocation history stack. Its frames lie on the
+/* The Lisp functions that a thread runs: ECL's invocation history stack. Its frames lie on the
  * native stack, each in the native frame of the evaluator that runs the function. Functions that
- * are compiled are not on it, but have native frames of their own.
- */
+ * are compiled are not on it, but have native frames of their own. */
 
 #define DEPTH_MAX 1000000u /* more frames than this is a cycle */
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Follows the collector. It tells when it has marked the reachable objects, has chosen the objects
+/* Follows the collector. It tells when it has marked the reachable objects, has chosen the objects
  * to finalize, and has freed blocks of memory without an object. Then it holds its lock, and other
- * threads run, but get only memory that was set aside for them before, which is marked.
- */
+ * threads run, but get only memory that was set aside for them before, which is marked. */
 #include "runtimes/ecl/record.h"
 
 #include <dlfcn.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Records the blocks of ECL's heap: allocations with their kind, frees, and what the collector
- * reclaims.
- */
+/* Records the blocks of ECL's heap: allocations with their kind, frees, and what the collector
+ * reclaims. */
 #pragma once
 
 #include <ecl/ecl.h>
@@ -109,11 +107,9 @@ static inline cl_env_ptr record_environment(void)
                : NULL;
 }
 
-/*
- * While the recorder works for a thread, ECL must not run Lisp code in a signal handler of that
+/* While the recorder works for a thread, ECL must not run Lisp code in a signal handler of that
  * thread: it might leave the handler by a jump. ECL has a flag for that in each thread's
- * environment. When the flag is cleared, ECL runs what waits.
- */
+ * environment. When the flag is cleared, ECL runs what waits. */
 static inline cl_env_ptr record_hold(void)
 {
     cl_env_ptr env = record_environment();

@@ -17,10 +17,8 @@ _Static_assert(FRAME_OWNED_BY_CSTACK == (int)PYTHON_OWNER_C_STACK, "as in layout
 #endif
 _Static_assert(sizeof(_Py_CODEUNIT) == 2, "as in walk.c");
 
-/*
- * The walk over the frames, for each event. It is compiled with each layout as a constant, so that
- * nothing is looked up in it.
- */
+/* The walk over the frames, for each event. It is compiled with each layout as a constant, so that
+ * nothing is looked up in it. */
 
 #define WALK_INLINE static inline __attribute__((always_inline))
 
@@ -120,10 +118,8 @@ WALK_INLINE void set_address(struct mprof_frame *from, struct mprof_frame *to, c
         from->address = address;
 }
 
-/*
- * Goes from the innermost frame outward. `evaluator` is the object on the native stack of the
- * innermost evaluator, if this version has such.
- */
+/* Goes from the innermost frame outward. `evaluator` is the object on the native stack of the
+ * innermost evaluator, if this version has such. */
 WALK_INLINE unsigned walk_frames(const struct python_layout *layout, const struct walk *walk,
                                  const unsigned char *at, const unsigned char *evaluator,
                                  struct mprof_frame *out, unsigned max)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The layout of the objects of one version of CPython that the walk reads: thread states, frames,
+/* The layout of the objects of one version of CPython that the walk reads: thread states, frames,
  * code objects and texts. layout.c is compiled once for each version, with the internal headers of
- * that version.
- */
+ * that version. */
 #pragma once
 
 #include <stdbool.h>
@@ -30,12 +28,10 @@ struct python_layout {
     /* As mprof_runtime_calls.frames, with this layout: `data` is the struct python_interpreter. */
     unsigned (*frames)(void *data, struct mprof_frame *out, unsigned max);
     python_objects *objects;
-    /*
-     * The frames of a thread. In 3.11 and 3.12 the thread state points to an object on the native
+    /* The frames of a thread. In 3.11 and 3.12 the thread state points to an object on the native
      * stack of the evaluator (`evaluator_*`), which points to the innermost frame. In 3.11 the
      * outermost frame of each evaluator is marked as its entry. Later, a frame on the native stack
-     * of the evaluator follows, which stands for no function.
-     */
+     * of the evaluator follows, which stands for no function. */
     bool has_evaluator, has_entry_mark;
     uint16_t state_frame; /* the innermost frame, or the evaluator's object */
     uint16_t state_thread;

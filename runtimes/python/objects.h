@@ -21,10 +21,8 @@ struct python_listener {
     void *context;
 };
 
-/*
- * Tells of each object of the interpreter to which the thread belongs, once. `state` is the
- * calling thread's state, which holds the lock. While a collection goes on, it tells of none.
- */
+/* Tells of each object of the interpreter to which the thread belongs, once. `state` is the calling
+ * thread's state, which holds the lock. While a collection goes on, it tells of none. */
 typedef void python_objects(const struct python_interpreter *interpreter, void *state,
                             const struct python_listener *listener);
 
@@ -33,10 +31,8 @@ extern python_objects python_objects_3_11, python_objects_3_12, python_objects_3
 /* Returns true if the calling thread holds the interpreter's lock with its first state. */
 bool python_holds_lock(const struct python_interpreter *interpreter);
 
-/*
- * Tells the recorder the types of the objects that are live, as kinds of the runtime. The calling
- * thread holds the interpreter's lock.
- */
+/* Tells the recorder the types of the objects that are live, as kinds of the runtime. The calling
+ * thread holds the interpreter's lock. */
 void python_tell_types(const struct python_interpreter *interpreter, unsigned runtime);
 
 /* A set of addresses in memory of its own, for use while the program's heap must not change.

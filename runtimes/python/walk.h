@@ -85,14 +85,10 @@ unsigned walk_find_line(const struct walk *walk, const unsigned char *table, int
                         ptrdiff_t offset);
 extern _Atomic uint64_t walk_lines[WALK_LINES] __attribute__((visibility("hidden")));
 
-/*
- * The table of a code object that leads from instructions to source lines: co_linetable of CPython
- * 3.11 to 3.13 (Objects/locations.md in its sources).
- */
+/* The table of a code object that leads from instructions to source lines: co_linetable of CPython
+ * 3.11 to 3.13 (Objects/locations.md in its sources). */
 
-/*
- * Returns the line of the instruction at `offset` bytes, which is `first` if `offset` is negative.
+/* Returns the line of the instruction at `offset` bytes, which is `first` if `offset` is negative.
  * `table` has `size` bytes, `first` is the line where the function begins. 0: the instruction has
- * no line, or the table cannot be read.
- */
+ * no line, or the table cannot be read. */
 unsigned line_table_find(const unsigned char *table, size_t size, int first, ptrdiff_t offset);

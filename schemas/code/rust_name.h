@@ -32,9 +32,7 @@ struct rust_paths rust_name_paths(struct function_name name, const char *linkage
  * "std::collections" end with NULL. */
 bool rust_paths_are_in(const struct rust_paths *paths, const char *const *modules);
 
-/*
- * Returns true if the function only gets memory for its caller: the allocators, and what the crates
+/* Returns true if the function only gets memory for its caller: the allocators, and what the crates
  * `alloc` and `core` and the collections of `std` do for the code that uses them. `name` is
- * demangled.
- */
+ * demangled. */
 bool rust_name_is_allocator(const char *name, const char *linkage_name);

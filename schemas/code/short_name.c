@@ -267,10 +267,8 @@ static struct part without_suffix(struct part name)
     return name;
 }
 
-/*
- * Stores the place of the parameters of a function, NULL if the name has none, and moves the
- * beginning of the name past its return type. Returns false if the brackets do not match.
- */
+/* Stores the place of the parameters of a function, NULL if the name has none, and moves the
+ * beginning of the name past its return type. Returns false if the brackets do not match. */
 static bool find_parameters(struct part *name, const char **parameters)
 {
     const char *begin = name->begin;

@@ -25,10 +25,8 @@ void suppressions_free(struct suppressions *suppressions);
 
 /* Adds a copy of a pattern. False if memory is exhausted. */
 bool suppressions_add(struct suppressions *suppressions, const char *pattern);
-/*
- * Adds the pattern of a line, which need not end in a zero byte. *is_suppression is false if the
- * line is not a suppression of leaks, not empty and not a comment. False if memory is exhausted.
- */
+/* Adds the pattern of a line, which need not end in a zero byte. *is_suppression is false if the
+ * line is not a suppression of leaks, not empty and not a comment. False if memory is exhausted. */
 bool suppressions_add_line(struct suppressions *suppressions, const char *line, size_t length,
                            bool *is_suppression);
 /* Reads a line as getline() does, but at most SUPPRESSIONS_LINE_MOST + 1 bytes of it: a device has

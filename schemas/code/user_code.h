@@ -67,12 +67,10 @@ struct user_code_module {
 /* Looks at a module's path; "" or NULL: not in a module, such as code made at run time. */
 struct user_code_module user_code_module(const struct user_code *code, const char *path);
 
-/*
- * Returns the class of a function of that module: `name` as it is shown (demangled), `linkage_name`
+/* Returns the class of a function of that module: `name` as it is shown (demangled), `linkage_name`
  * as the linker knows it or NULL, `file` where the source declares it or NULL. Allocators and
  * wrappers that ingest found by their names are hidden whatever the lists say: the caller knows
- * their roles.
- */
+ * their roles. */
 enum user_code_class user_code_function(const struct user_code *code,
                                         const struct user_code_module *module, const char *name,
                                         const char *linkage_name, const char *file);

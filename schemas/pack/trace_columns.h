@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Splits the records of chunks into columns and joins them again (schemas/trace-format.md, "Packed
- * chunks"). It only moves bytes and does not interpret their values.
- */
+/* Splits the records of chunks into columns and joins them again (schemas/trace-format.md, "Packed
+ * chunks"). It only moves bytes and does not interpret their values. */
 #pragma once
 
 #include <stdbool.h>
@@ -30,10 +28,8 @@ struct trace_span {
     uint8_t *at, *end;
 };
 
-/*
- * Moves whole records from `records` into the columns until `records` is used up. Returns false if
- * they do not decode or a column is full; the moved bytes are then useless.
- */
+/* Moves whole records from `records` into the columns until `records` is used up. Returns false if
+ * they do not decode or a column is full; the moved bytes are then useless. */
 bool trace_columns_split(struct trace_span *records, struct trace_span columns[TRACE_COLUMN_COUNT]);
 
 /* Moves records back from the columns until the column of first bytes is used up. Returns false if

@@ -13,11 +13,9 @@
 
 /* ---- prediction ------------------------------------------------------------------------- */
 
-/*
- * Splits the records of chunks into columns that hold only what the model did not predict, and
+/* Splits the records of chunks into columns that hold only what the model did not predict, and
  * joins them again (schemas/trace-format.md, "Predicted records"). The columns are those of
- * trace_columns.h.
- */
+ * trace_columns.h. */
 
 /* The ways to code the address of an allocation: bits 6-7 of its first byte. */
 enum { PLACE_FREED_LAST, PLACE_FREED, PLACE_NEXT, PLACE_ELSEWHERE };
@@ -31,11 +29,9 @@ enum { SIZE_OTHER = 32 };
 /* Compiles each direction separately, with `join` a constant. */
 #define INLINE inline __attribute__((always_inline))
 
-/*
- * The state of a split or a join. One code serves both directions, so they cannot differ: each
+/* The state of a split or a join. One code serves both directions, so they cannot differ: each
  * code_*() writes a field to its column or, if `join`, reads it from there. It tells the model in
- * the same place.
- */
+ * the same place. */
 struct predictor {
     struct trace_walk walk;
     struct trace_model *model;
@@ -637,11 +633,9 @@ static bool packer_predict(struct trace_packer *packer, struct trace_span *colum
     return length <= COLUMNS_MAX(packer->raw);
 }
 
-/*
- * Splits the records into columns and returns the method. Records that trace_codec.h would write
- * in another way are split by their bytes only, and so are records that are hard to predict.
- * Records that do not decode stay as they are.
- */
+/* Splits the records into columns and returns the method. Records that trace_codec.h would write in
+ * another way are split by their bytes only, and so are records that are hard to predict. Records
+ * that do not decode stay as they are. */
 static enum packed_method packer_split(struct trace_packer *packer, struct trace_span *columns,
                                        unsigned *count)
 {

@@ -39,11 +39,9 @@
 
 struct trace_packer;
 
-/*
- * Quick compresses only the bytes of the records. It serves chunks that are packed while a program
- * runs and packed again when it has ended. Small also predicts the records and takes two or
- * three times as long.
- */
+/* Quick compresses only the bytes of the records. It serves chunks that are packed while a program
+ * runs and packed again when it has ended. Small also predicts the records and takes two or three
+ * times as long. */
 enum trace_packing { TRACE_PACK_QUICK, TRACE_PACK_SMALL };
 
 /* `raw_max` is the most bytes of records in one payload, at most TRACE_PACKED_MAX. Returns NULL if
@@ -51,20 +49,16 @@ enum trace_packing { TRACE_PACK_QUICK, TRACE_PACK_SMALL };
 struct trace_packer *trace_packer_new(size_t raw_max, enum trace_packing packing);
 void trace_packer_free(struct trace_packer *packer);
 
-/*
- * Adds one chunk, from its header on, of which `available` bytes exist. Seals its copy if it was
+/* Adds one chunk, from its header on, of which `available` bytes exist. Seals its copy if it was
  * not sealed. Returns false if the chunk does not fit beside those added before: end the payload
- * first.
- */
+ * first. */
 bool trace_packer_add(struct trace_packer *packer, const uint8_t *chunk, size_t available);
 
 /* Returns the number of chunks added since the last end. */
 size_t trace_packer_count(const struct trace_packer *packer);
 
-/*
- * Returns the payload of the added chunks, its length in *length, and begins the next payload. It
- * is valid until the next call. Returns NULL if nothing was added or memory is exhausted.
- */
+/* Returns the payload of the added chunks, its length in *length, and begins the next payload. It
+ * is valid until the next call. Returns NULL if nothing was added or memory is exhausted. */
 const uint8_t *trace_packer_end(struct trace_packer *packer, size_t *length);
 
 /* The part of a payload before its columns. */

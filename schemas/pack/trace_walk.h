@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Moves fields of records into columns and back, for trace_columns.c and trace_predicted.c; also
- * the records that both move in the same way.
- */
+/* Moves fields of records into columns and back, for trace_columns.c and trace_predicted.c; also
+ * the records that both move in the same way. */
 #pragma once
 
 #include <string.h>

@@ -618,10 +618,8 @@ static bool is_used(const struct session_diagram *diagram, size_t box, struct pa
     return false;
 }
 
-/*
- * Writes the definitions of a saved filter, except the graph itself, which `graph` gets. Returns
- * false with `error` set if a name means something else in the diagram.
- */
+/* Writes the definitions of a saved filter, except the graph itself, which `graph` gets. Returns
+ * false with `error` set if a name means something else in the diagram. */
 static bool write_definitions(FILE *out, const struct session_diagram *diagram, size_t box,
                               const char *stored, struct definition *graph,
                               struct session_error *error)

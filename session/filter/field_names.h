@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Maps the values of a column to names, for fields of allocations that are text. Filters and
- * sorting both work on these.
- */
+/* Maps the values of a column to names, for fields of allocations that are text. Filters and
+ * sorting both work on these. */
 #pragma once
 
 #include <stdbool.h>

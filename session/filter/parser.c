@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Recursive descent over schemas/filter-language.md: one function for each rule. Parsing stops at
- * the first error, at the token that was not expected.
- */
+/* Recursive descent over schemas/filter-language.md: one function for each rule. Parsing stops at
+ * the first error, at the token that was not expected. */
 #include "session/filter/parser.h"
 
 #include <limits.h>

@@ -17,10 +17,8 @@
 
 /* ---- lexer ---- */
 
-/*
- * Splits a filter into tokens (schemas/filter-language.md). Call lexer_start(), then lexer_next()
- * until TOKEN_END or TOKEN_BAD. Columns are counted in characters from 1.
- */
+/* Splits a filter into tokens (schemas/filter-language.md). Call lexer_start(), then lexer_next()
+ * until TOKEN_END or TOKEN_BAD. Columns are counted in characters from 1. */
 
 enum token_kind {
     TOKEN_END,

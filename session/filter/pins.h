@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Finds what blocks live at one time pin, the bytes of the two gaps beside each, or what of them
+/* Finds what blocks live at one time pin, the bytes of the two gaps beside each, or what of them
  * was in memory (schemas/filter-language.md, "Pins" and "Resident"); and what a snapshot of
  * references says about blocks ("References"). Call pins_find(), then pins_of() for rows,
- * pins_free().
- */
+ * pins_free(). */
 #pragma once
 
 #include <stdbool.h>
@@ -41,9 +39,8 @@ bool pins_of(const struct pins *pins, uint64_t row, uint64_t *bytes);
 
 /* ---- clears ---- */
 
-/*
- * Finds the stacks that go through a function which clears: schemas/filter-language.md, "Outlived".
- */
+/* Finds the stacks that go through a function which clears: schemas/filter-language.md,
+ * "Outlived". */
 
 /* Returns for each stack (stacks.count of them) 1 if a function of the user's own code is on it
  * whose name says that it clears, otherwise 0; free() it. NULL with `error` set. */

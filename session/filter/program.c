@@ -125,17 +125,13 @@ bool number_list_has(const struct number_list *list, uint64_t number)
 
 /* ---- regex ---- */
 
-/*
- * The time of regcomp() grows faster than the number of atoms if some may match nothing: ()+ eleven
- * times around a*b*, 6000 atoms, takes seconds.
- */
+/* The time of regcomp() grows faster than the number of atoms if some may match nothing: ()+ eleven
+ * times around a*b*, 6000 atoms, takes seconds. */
 enum { LENGTH_MAX = 512, COST_MAX = 10000, COST_MAX_EMPTY = 1000 };
 
-/*
- * The size of an expression with its repetitions written out, as regcomp() compiles it: a+ is aa*,
+/* The size of an expression with its repetitions written out, as regcomp() compiles it: a+ is aa*,
  * a{3} is aaa, and (a+)+ or a++ doubles twice. Counts the atoms of the open groups on a stack,
- * innermost last.
- */
+ * innermost last. */
 struct cost {
     unsigned long total[LENGTH_MAX + 1]; /* of a group without its last atom */
     unsigned long last[LENGTH_MAX + 1];  /* the last atom, which a repetition would repeat */
@@ -649,10 +645,8 @@ static bool compile_pins(struct session *session, const struct filter_test *test
     return pins != NULL;
 }
 
-/*
- * Compiles a test of the confidence for which the word "candidate" holds: of a type with such a
- * word, or of unknown type (0) with candidates. A block of that kind has both words.
- */
+/* Compiles a test of the confidence for which the word "candidate" holds: of a type with such a
+ * word, or of unknown type (0) with candidates. A block of that kind has both words. */
 static bool compile_candidate(struct session *session, const struct filter_test *test,
                               struct filter_program *leaf, struct session_error *error)
 {

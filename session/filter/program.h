@@ -21,10 +21,8 @@
 
 /* ---- candidates ---- */
 
-/*
- * The stacks and sizes for which ingest stored possible types (type_candidate). Their blocks have
- * an unknown type: a candidate is never an answer.
- */
+/* The stacks and sizes for which ingest stored possible types (type_candidate). Their blocks have
+ * an unknown type: a candidate is never an answer. */
 
 struct candidates;
 struct database;
@@ -52,12 +50,10 @@ bool number_list_has(const struct number_list *list, uint64_t number);
 
 /* ---- regex ---- */
 
-/*
- * POSIX extended regular expressions with bounds: an expression that a user types must not use up
+/* POSIX extended regular expressions with bounds: an expression that a user types must not use up
  * the time or the memory of the machine. Beyond POSIX's own rules these are refused: more than 512
  * bytes; more than 10000 atoms once repetitions are written out (1000 if some may be empty: with
- * any of * ? { | or ()); back references (which POSIX leaves out of extended expressions).
- */
+ * any of * ? { | or ()); back references (which POSIX leaves out of extended expressions). */
 
 /* Compiles without the positions of subexpressions. Returns false with `error` at `column`.
  * Otherwise the caller regfree()s it. */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Snapshots of the references between blocks in filters: the fields `reachability`, `retained`,
+/* Snapshots of the references between blocks in filters: the fields `reachability`, `retained`,
  * `references` and `dominator`, and the steps `held by`, `holds` and `retained by`
  * (schemas/filter-language.md, "References"). The snapshot that counts is the one of each process
- * that is nearest to a time.
- */
+ * that is nearest to a time. */
 #pragma once
 
 #include <stdbool.h>

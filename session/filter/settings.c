@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Settings of the user's folder are lines of the file `settings`, each a kind and a value. Other
- * lines stay as they are when the file is changed.
- */
+/* Settings of the user's folder are lines of the file `settings`, each a kind and a value. Other
+ * lines stay as they are when the file is changed. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Sorts allocations by a field, by their keys (sort_key.h). Nulls come last in both directions.
- * Equal rows keep the order of their ids.
- */
+/* Sorts allocations by a field, by their keys (sort_key.h). Nulls come last in both directions.
+ * Equal rows keep the order of their ids. */
 #pragma once
 
 #include <stdbool.h>
@@ -76,11 +74,9 @@ struct sort_entry {
 /* Up to so many rows are found without sorting all. */
 #define SORT_FEW 65536
 
-/*
- * Stores the rows of `set` in its order, at most `limit` of them, in a new array that the caller
+/* Stores the rows of `set` in its order, at most `limit` of them, in a new array that the caller
  * frees. All rows are sorted by radix; for few rows each thread keeps a heap of `limit` entries
- * (Knuth, TAOCP 3, 5.2.3 and 5.2.5). Returns false with `error` set.
- */
+ * (Knuth, TAOCP 3, 5.2.3 and 5.2.5). Returns false with `error` set. */
 bool sort_order_rows(struct session *session, const struct row_set *set,
                      const struct filter_colors *colors, uint64_t limit,
                      struct sort_entry **entries, size_t *count, struct session_error *error);

@@ -134,10 +134,8 @@ void sql_put_block(FILE *out, const struct sql_use *use, const struct sql_dialec
 
 /* ---- values: sql_text.c ---- */
 
-/*
- * Writes a regular expression in quotes. Only what POSIX, RE2 and PostgreSQL read alike is written:
- * returns false with `error` set at `column` if there is more.
- */
+/* Writes a regular expression in quotes. Only what POSIX, RE2 and PostgreSQL read alike is written:
+ * returns false with `error` set at `column` if there is more. */
 bool sql_put_regex(FILE *out, const struct sql_dialect *dialect, const char *text, int column,
                    struct session_error *error);
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Parses steps, and follows the kind of the rows from step to step: allocations, groups of them, or
- * one measure, after which no step comes.
- */
+/* Parses steps, and follows the kind of the rows from step to step: allocations, groups of them, or
+ * one measure, after which no step comes. */
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,9 +148,7 @@ static bool filter_parse_field(struct filter_parser *parser, struct filter_field
 
 /* ---- predicate ---- */
 
-/*
- * Parses predicates: and, or, not, and tests of one field with values of the field's type.
- */
+/* Parses predicates: and, or, not, and tests of one field with values of the field's type. */
 
 /* ---- tests ---- */
 

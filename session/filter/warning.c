@@ -13,11 +13,9 @@
 
 /* ---- suggest ---- */
 
-/*
- * The distance of two words is the number of characters to insert, delete or replace, and of
+/* The distance of two words is the number of characters to insert, delete or replace, and of
  * neighbours to exchange: the optimal string alignment distance (Damerau, A technique for computer
- * detection and correction of spelling errors, CACM 7, 1964). Letters match in either case.
- */
+ * detection and correction of spelling errors, CACM 7, 1964). Letters match in either case. */
 
 /* Longer words are names of C++ types and functions, where a few letters say little. */
 enum { WORD_MAX = 120 };

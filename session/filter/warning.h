@@ -10,10 +10,8 @@
 
 /* ---- suggest ---- */
 
-/*
- * Finds the name that is most like a mistyped word, for "did you mean". Call suggest_start(),
- * suggest_offer() for each name that would be right, suggest_text().
- */
+/* Finds the name that is most like a mistyped word, for "did you mean". Call suggest_start(),
+ * suggest_offer() for each name that would be right, suggest_text(). */
 
 struct suggestion {
     const char *word; /* `length` bytes */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Asks the parser: a text that ends with a word which nothing is called fails at that word, and the
+/* Asks the parser: a text that ends with a word which nothing is called fails at that word, and the
  * parser offers the words that it could have been for "did you mean". Names as values are never
- * wrong for the parser; the tokens before the word tell if there is one.
- */
+ * wrong for the parser; the tokens before the word tell if there is one. */
 #include "session/words.h"
 
 #include <stdio.h>

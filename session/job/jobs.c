@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The queue of questions and the engine that answers them. All jobs of a session form a list, the
+/* The queue of questions and the engine that answers them. All jobs of a session form a list, the
  * oldest first. One lock guards the list and the states; the engine computes without it. After a
- * job has published something (estimate, answer, error), it does not change that any more.
- */
+ * job has published something (estimate, answer, error), it does not change that any more. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -18,12 +18,10 @@ SQLITE_EXTENSION_INIT1
 
 /* ---- the session ------------------------------------------------------------------------ */
 
-/*
- * The session that is open as `main`, opened a second time by the session library. It stays open
+/* The session that is open as `main`, opened a second time by the session library. It stays open
  * from the first question to the end of the connection, because the kernel drops the locks that a
  * process has on a file when it closes any descriptor of the file. If the file has changed, the
- * next question opens it again; results of earlier ones keep the old state.
- */
+ * next question opens it again; results of earlier ones keep the old state. */
 
 /* One state of the file. Each result that was made from it is a user. */
 struct opened {
@@ -63,10 +61,8 @@ static void opened_drop(struct opened *opened)
     free(opened);
 }
 
-/*
- * Opens `path`, unless `*current` has its present state already, and adds a user. NULL or "": the
- * database has no file. Returns NULL with `error` set.
- */
+/* Opens `path`, unless `*current` has its present state already, and adds a user. NULL or "": the
+ * database has no file. Returns NULL with `error` set. */
 static struct opened *opened_take(struct opened **current, const char *path,
                                   struct session_error *error)
 {
@@ -120,11 +116,9 @@ static int connection_failed(const struct connection *connection)
     return SQLITE_INTERRUPT;
 }
 
-/*
- * Returns the session in its present state, NULL with `error` set. `*opened` gets a user that the
+/* Returns the session in its present state, NULL with `error` set. `*opened` gets a user that the
  * caller drops; NULL if the program has opened the session. The session's questions end when the
- * statement is interrupted; the program's own session has other cancels.
- */
+ * statement is interrupted; the program's own session has other cancels. */
 static struct session *connection_session(struct connection *connection, struct opened **opened,
                                           struct session_error *error)
 {

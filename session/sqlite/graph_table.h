@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The table-valued functions graph(TEXT) and graph_warning(TEXT) as virtual tables of SQLite: they
- * run a filter graph on the session that is open as `main`. docs/session-schema.md describes them.
- */
+/* The table-valued functions graph(TEXT) and graph_warning(TEXT) as virtual tables of SQLite: they
+ * run a filter graph on the session that is open as `main`. docs/session-schema.md describes
+ * them. */
 #pragma once
 
 struct session;

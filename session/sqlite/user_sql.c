@@ -551,10 +551,8 @@ static bool store_value(struct session_table *table, sqlite3_stmt *statement, in
     }
 }
 
-/*
- * Adds the statement's present row, unless the table has `rows_most` rows or is too large: then it
- * notes this and stores true in `*full`. Returns false if memory is exhausted.
- */
+/* Adds the statement's present row, unless the table has `rows_most` rows or is too large: then it
+ * notes this and stores true in `*full`. Returns false if memory is exhausted. */
 static bool table_add(struct session_table *table, sqlite3_stmt *statement, size_t rows_most,
                       bool *full)
 {

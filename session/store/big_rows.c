@@ -236,10 +236,8 @@ static bool find_cell(const struct big_rows *rows, const uint8_t *page, uint64_t
     return false;
 }
 
-/*
- * Checks that the record holds NULL for the id, these numbers, and a blob of `length` bytes.
- * Returns the place of the blob in the record, 0 if it is another record.
- */
+/* Checks that the record holds NULL for the id, these numbers, and a blob of `length` bytes.
+ * Returns the place of the blob in the record, 0 if it is another record. */
 static size_t check_record(const struct cell *cell, const int64_t *numbers, size_t length)
 {
     const uint8_t *end = cell->record + cell->local;

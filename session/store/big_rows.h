@@ -112,10 +112,9 @@ static inline const uint8_t *page_cell(const struct page_file *file, const uint8
 
 struct big_rows;
 
-/*
- * Opens the table whose b-tree has the root page `root`. Reads only the tree's interior pages.
- * Returns NULL if the table cannot be read this way: its tree is damaged, or memory is exhausted.
- */
+/* Opens the table whose b-tree has the root page `root`. Reads only the tree's interior pages.
+ * Returns NULL if the table cannot be read this way: its tree is damaged, or memory is
+ * exhausted. */
 struct big_rows *big_rows_open(const char *path, uint32_t root);
 void big_rows_close(struct big_rows *rows);
 
@@ -128,11 +127,9 @@ struct big_rows_leaf {
     uint32_t number;
 };
 
-/*
- * Reads the row `id`: its numbers must be `numbers`, and its blob `length` bytes long, which go to
+/* Reads the row `id`: its numbers must be `numbers`, and its blob `length` bytes long, which go to
  * `data`. Returns false if the row is another one, or does not lie in the file as expected. Adds to
- * `*bytes` what was read from the file.
- */
+ * `*bytes` what was read from the file. */
 bool big_rows_read(const struct big_rows *rows, struct big_rows_leaf *leaf, uint64_t id,
                    const int64_t numbers[BIG_ROW_NUMBERS], uint8_t *data, size_t length,
                    uint64_t *bytes);

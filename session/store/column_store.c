@@ -331,10 +331,8 @@ static size_t column_view_length(uint32_t rows, unsigned width)
     return column_batches(rows) * COLUMN_BATCH_ROWS * width + COLUMN_PADDING;
 }
 
-/*
- * subtract32() and subtract64() turn ends into beginnings: they subtract the lifetimes of a batch's
- * rows. A lifetime of 0 is that of a block which was never freed, and nothing is subtracted.
- */
+/* subtract32() and subtract64() turn ends into beginnings: they subtract the lifetimes of a batch's
+ * rows. A lifetime of 0 is that of a block which was never freed, and nothing is subtracted. */
 #define SUBTRACT_OF(name, type, life_type)                                                         \
     typedef type name##_value;                                                                     \
     INLINE void name(name##_value *values, const uint8_t *data, size_t rows, type above,           \
@@ -466,11 +464,9 @@ static __attribute__((noinline)) uint64_t largest_plain(const struct column_view
     return largest_body(view);
 }
 
-/*
- * Unpacks the data of a chunk, and stores its values minus view->min in `values`, which has
+/* Unpacks the data of a chunk, and stores its values minus view->min in `values`, which has
  * column_view_length() bytes. `life`: of the column alloc_ns the lifetimes, otherwise NULL. Returns
- * false if the data is damaged.
- */
+ * false if the data is damaged. */
 static bool column_values_unpack(const uint8_t *data, size_t length, const struct column_view *life,
                                  const struct column_view *view, uint8_t *values)
 {

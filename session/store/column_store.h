@@ -30,10 +30,8 @@ struct column_view {
     uint32_t rows;
 };
 
-/*
- * Reads the directory of chunks and checks it: lengths, widths, rows, gaps. Returns NULL with
- * `error` naming the damaged chunk.
- */
+/* Reads the directory of chunks and checks it: lengths, widths, rows, gaps. Returns NULL with
+ * `error` naming the damaged chunk. */
 struct column_store *column_store_open(struct database *database, struct session_error *error);
 /* Reads the directory of the sample of rows (schemas/columns.md), which may have none. */
 struct column_store *column_store_open_sample(struct database *database,
@@ -49,10 +47,9 @@ uint64_t column_store_min(const struct column_store *store, uint32_t chunk, enum
 uint64_t column_store_max(const struct column_store *store, uint32_t chunk, enum column column);
 /* Returns the bytes of the data of a chunk as it is stored. */
 size_t column_store_length(const struct column_store *store, uint32_t chunk, enum column column);
-/*
- * Return times between which a chunk's blocks were freed, in ns: none before the first, none after
- * the last. The last is UINT64_MAX if some were never freed. The bounds may be wider than needed.
- */
+/* Return times between which a chunk's blocks were freed, in ns: none before the first, none after
+ * the last. The last is UINT64_MAX if some were never freed. The bounds may be wider than
+ * needed. */
 uint64_t column_store_first_free(const struct column_store *store, uint32_t chunk);
 uint64_t column_store_last_free(const struct column_store *store, uint32_t chunk);
 

@@ -24,10 +24,8 @@
 /* Instructions of SQLite's virtual machine between two looks: about half a millisecond. */
 enum { GUARD_STEP = 10000 };
 
-/*
- * A row takes four bytes of the file or more, and a statement of the session library takes fewer
- * than 64 instructions for each row.
- */
+/* A row takes four bytes of the file or more, and a statement of the session library takes fewer
+ * than 64 instructions for each row. */
 enum { STEPS_LEAST = 3000, INSTRUCTIONS_PER_BYTE = 16 };
 
 static int look(void *context)
@@ -349,11 +347,9 @@ static void end_reading(struct database *database)
     sqlite3_exec(database->handle, "COMMIT", NULL, NULL, NULL);
 }
 
-/*
- * Begins the transaction again if the state of the file is still the same. A state that has been
+/* Begins the transaction again if the state of the file is still the same. A state that has been
  * copied from the log into the file since needs no log: the writer can begin that again. Returns
- * false if there is a newer state.
- */
+ * false if there is a newer state. */
 static bool read_again(struct database *database)
 {
     struct session_error ignored;

@@ -22,12 +22,10 @@ struct database_row;
 struct database *database_open(const char *path, struct session_error *error);
 void database_close(struct database *database);
 
-/*
- * Returns true if the file has changed since it was opened, or another has taken its name. A
+/* Returns true if the file has changed since it was opened, or another has taken its name. A
  * database with a write-ahead log is read in its state at the opening, also after this call. If it
  * returns true, open the file again: the log keeps that state, and grows, as long as it is read. In
- * the rare case that the state changes during the call, it is released as by database_release().
- */
+ * the rare case that the state changes during the call, it is released as by database_release(). */
 bool database_changed(struct database *database);
 /* Releases the state of a database with a write-ahead log, so that the log can begin again. All
  * reads fail from then on. */
@@ -69,18 +67,14 @@ const void *database_bytes(const struct database_row *row, int column, size_t *l
 bool database_has_table(struct database *database, const char *name, bool *has,
                         struct session_error *error);
 
-/*
- * Reads a row of packed_array (schemas/columns.md). Stores a copy of its bytes, which the caller
- * frees, NULL if the session has no such array. Returns false with `error` set.
- */
+/* Reads a row of packed_array (schemas/columns.md). Stores a copy of its bytes, which the caller
+ * frees, NULL if the session has no such array. Returns false with `error` set. */
 bool database_packed_array(struct database *database, int id, uint8_t **data, size_t *length,
                            struct session_error *error);
 
-/*
- * Returns the root page of a table that may be read straight from the file (page_file.h), 0 if it
+/* Returns the root page of a table that may be read straight from the file (page_file.h), 0 if it
  * must be read through SQLite: there is no such table, or the file has a write-ahead log, so it may
- * still be written.
- */
+ * still be written. */
 uint32_t database_direct_root(struct database *database, const char *table);
 
 /* Reads all `length` bytes of `data` in row `id` of a table of column chunks. Another length is
@@ -90,13 +84,11 @@ bool database_chunk(struct database *database, const char *table, int64_t id, vo
 
 /* ---- guard ---- */
 
-/*
- * Limits what a session from someone else can make SQLite do. A file brings its own schema, and
+/* Limits what a session from someone else can make SQLite do. A file brings its own schema, and
  * could replace a table by a view, by a virtual table or by one with computed columns, whose rows
  * cost any amount of work. So tables must be tables that store what they have, the views of the
  * schema have names that begin with "v_", and a statement ends with an error when it has done more
- * work than rows of the file explain.
- */
+ * work than rows of the file explain. */
 
 struct guard {
     atomic_uint_fast64_t steps; /* of the present statement, in GUARD_STEP instructions */

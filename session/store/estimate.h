@@ -29,11 +29,9 @@ void estimate_free(struct estimate *estimate);
 /* Returns the number of blocks that a recorded one of the size represents. */
 double estimate_weight(const struct estimate *estimate, uint64_t size);
 
-/*
- * Gives the bytes and the number of blocks that each row of a chunk represents. `size` is the
+/* Gives the bytes and the number of blocks that each row of a chunk represents. `size` is the
  * chunk's column of sizes, `first_row` the number of rows before the chunk. The views point into
- * `rows`. If `estimate` is NULL, each row represents itself and `rows` may be NULL.
- */
+ * `rows`. If `estimate` is NULL, each row represents itself and `rows` may be NULL. */
 void estimate_chunk(const struct estimate *estimate, uint64_t first_row,
                     const struct column_view *size, struct estimate_rows *rows,
                     struct column_view *bytes, struct column_view *counts);

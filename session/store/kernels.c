@@ -3,11 +3,10 @@
 
 #include <string.h>
 
-/*
- * VARIANTS(result, name, parameters, arguments) makes the function `name` from the inline function
+/* VARIANTS(result, name, parameters, arguments) makes the function `name` from the inline function
  * name_body: compiled once for every processor and once for AVX2. (target_clones would do the same.
- * Its resolvers run before a sanitizer has started, and clang 14 does not link them across files.)
- */
+ * Its resolvers run before a sanitizer has started, and clang 14 does not link them across
+ * files.) */
 #if defined(__x86_64__)
 #define VARIANTS(result, name, parameters, arguments)                                              \
     static __attribute__((noinline)) result name##_plain parameters                                \

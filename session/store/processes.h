@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The processes of a session, and the selected one: every selection, peak and title counts only its
- * blocks. The ids of its blocks form one range.
- */
+/* The processes of a session, and the selected one: every selection, peak and title counts only its
+ * blocks. The ids of its blocks form one range. */
 #pragma once
 
 #include <stdbool.h>
@@ -58,11 +56,9 @@ struct collected_arenas {
     size_t earlier_count, earlier_room;
 };
 
-/*
- * Returns the place in `earlier` of the first id that is not below `id`. These are blocks that were
+/* Returns the place in `earlier` of the first id that is not below `id`. These are blocks that were
  * live when a rotated trace began, and that the last collection before it had left. Their time is
- * that of the beginning, after the collection. Ids ascend.
- */
+ * that of the beginning, after the collection. Ids ascend. */
 size_t collected_arenas_next_earlier(const struct collected_arenas *arenas, uint64_t id);
 
 /* Reads the arenas. The caller calls collected_arenas_free(). Returns false with `error` set. */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A set of allocations: one bit for each row (id - 1), and for each row the `color` step that
+/* A set of allocations: one bit for each row (id - 1), and for each row the `color` step that
  * coloured it last. Chunk c has the words [c * ROW_SET_WORDS, (c + 1) * ROW_SET_WORDS). Bits beyond
- * the last row are 0.
- */
+ * the last row are 0. */
 #pragma once
 
 #include <stdbool.h>
@@ -80,9 +78,7 @@ uint64_t row_set_rank(const struct row_set *set, const uint64_t *counts, uint64_
 /* Allocates the colours. Returns false with `error` set if memory is exhausted. */
 bool row_set_color(struct row_set *set, struct session_error *error);
 
-/*
- * Sets `left` to left + right, left - right or left & right. A row of both sets keeps its colour in
- * `left`, if it has one there. The order is by id again.
- */
+/* Sets `left` to left + right, left - right or left & right. A row of both sets keeps its colour in
+ * `left`, if it has one there. The order is by id again. */
 bool row_set_combine(struct row_set *left, enum row_set_operation operation,
                      const struct row_set *right, struct session_error *error);

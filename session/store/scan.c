@@ -443,11 +443,9 @@ bool scan_in_order(struct session *session, const struct row_set *set, unsigned 
 
 /* ---- contexts ---- */
 
-/*
- * The memory of the threads of a pass. A screen takes several passes, each of which may need tens
+/* The memory of the threads of a pass. A screen takes several passes, each of which may need tens
  * of megabytes, and new pages cost more than to clear old ones. So what a pass has used is kept for
- * the next one, until the session rests.
- */
+ * the next one, until the session rests. */
 
 enum { SPARES_MOST = 2 * SCAN_THREADS_MAX };
 /* Memory of this size and more is kept, at most so much in all, for passes that need a quarter of

@@ -50,12 +50,10 @@ size_t scan_threads(const struct session *session);
 /* Sets another number, 1 to SCAN_THREADS_MAX. Call it between passes. */
 void scan_use_threads(struct session *session, size_t threads);
 
-/*
- * Calls `visit` for each chunk that has selected rows, with the views of the columns in `columns`
+/* Calls `visit` for each chunk that has selected rows, with the views of the columns in `columns`
  * (COLUMN_BIT of each). The views are valid until `visit` returns. Uses at most `threads` threads;
  * thread i passes contexts[i]. Returns false with `error` set if a chunk cannot be read or the
- * session's questions are cancelled.
- */
+ * session's questions are cancelled. */
 typedef void scan_visitor(void *context, const struct chunk_rows *rows);
 bool scan_each_chunk(struct session *session, const struct row_set *set, unsigned columns,
                      scan_visitor *visit, void **contexts, size_t threads,
@@ -68,11 +66,9 @@ bool scan_wanted_chunks(struct session *session, const struct row_set *set, unsi
                         scan_wanted *wanted, scan_visitor *visit, void **contexts, size_t threads,
                         struct session_error *error);
 
-/*
- * Does the same, and first reads only the columns in `first`. With these `pick` stores a bit for
+/* Does the same, and first reads only the columns in `first`. With these `pick` stores a bit for
  * each row that matters, of those in rows->words, and returns whether there is one. If not, the
- * other columns of the chunk are not read. `visit` gets the picked rows.
- */
+ * other columns of the chunk are not read. `visit` gets the picked rows. */
 typedef bool scan_picker(const void *context, const struct column_store *store,
                          const struct chunk_rows *rows, uint64_t picked[ROW_SET_WORDS]);
 struct scan_picking {
@@ -110,11 +106,9 @@ void scan_rest(struct session *session);
 bool scan_in_order(struct session *session, const struct row_set *set, unsigned columns,
                    scan_visitor *visit, void *context, struct session_error *error);
 
-/*
- * Calls `work` for each of the first `chunks` chunks, on at most `threads` threads. It reads
+/* Calls `work` for each of the first `chunks` chunks, on at most `threads` threads. It reads
  * columns by scan_column(). Returning false with `error` set ends the pass; the error of the first
- * chunk that failed is reported.
- */
+ * chunk that failed is reported. */
 typedef bool scan_chunk_work(void *context, struct scan_worker *worker, uint32_t chunk,
                              struct session_error *error);
 bool scan_chunks(struct session *session, uint32_t chunks, scan_chunk_work *work, void **contexts,
@@ -141,10 +135,9 @@ bool scan_look(struct session *session, uint32_t chunk, enum column column,
 void scan_cancel(struct session *session, bool cancel);
 /* Makes cancels of `other` hold for this session, too. `other` is closed later. */
 void scan_obey(struct session *session, const struct session *other);
-/*
- * Lets this thread ask `asked` every 10 ms at most while it answers a question: true is a cancel,
- * as by scan_cancel(). Other threads do not ask. NULL: nobody is asked. Call it between questions.
- */
+/* Lets this thread ask `asked` every 10 ms at most while it answers a question: true is a cancel,
+ * as by scan_cancel(). Other threads do not ask. NULL: nobody is asked. Call it between
+ * questions. */
 void scan_ask(struct session *session, bool (*asked)(void *context), void *context);
 /* Returns true to end early. Loops outside a pass, such as sorts and loads, look at it every 10
  * ms. */
@@ -159,11 +152,9 @@ void scan_progress(const struct session *session, uint32_t *done, uint32_t *tota
 
 /* ---- memory for tables and lists of megabytes ---- */
 
-/*
- * Returns `size` bytes that begin a cache line, for free(), or NULL. From 2 MiB on they get huge
+/* Returns `size` bytes that begin a cache line, for free(), or NULL. From 2 MiB on they get huge
  * pages if the system has them: hundreds of page faults less, and no page walk for each access
- * anywhere.
- */
+ * anywhere. */
 void *large_memory(size_t size);
 /* Likewise, but all bytes are 0, and they begin anywhere. */
 void *large_zeroed(size_t size);

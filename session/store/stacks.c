@@ -265,11 +265,9 @@ static bool read_tree(struct walk *walk, uint32_t number, int level)
     return good;
 }
 
-/*
- * Adds all rows from the file; `root` is the table's root page. Also false if the table cannot be
+/* Adds all rows from the file; `root` is the table's root page. Also false if the table cannot be
  * read this way, or `stop` says so, which is asked every millisecond or so. Then `all` holds a part
- * of it.
- */
+ * of it. */
 static bool stack_frames_read(struct stack_frames *all, const char *path, uint32_t root,
                               bool (*stop)(const void *context), const void *context)
 {

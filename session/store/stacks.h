@@ -24,10 +24,8 @@
  * nodes.
  */
 
-/*
- * Nodes are numbered from 1 here: 0 is none. All nodes inwards of a node are those directly before
- * it; its parent has a higher number, in most cases the next one.
- */
+/* Nodes are numbered from 1 here: 0 is none. All nodes inwards of a node are those directly before
+ * it; its parent has a higher number, in most cases the next one. */
 struct stack_frames {
     struct stack_frames_node {
         uint32_t parent; /* 0: the frame is the outermost one */
@@ -95,11 +93,9 @@ bool stacks_open(struct stacks *stacks, struct database *database, struct names 
 bool stacks_frames(struct stacks *stacks, struct session_error *error);
 void stacks_close(struct stacks *stacks);
 
-/*
- * After stacks_frames(): the frames of a stack are those of the node stacks_node(), innermost, and
+/* After stacks_frames(): the frames of a stack are those of the node stacks_node(), innermost, and
  * of its stacks_caller() until that is 0. stacks_frame() returns the frame's id. Stacks are known,
- * from 0 on.
- */
+ * from 0 on. */
 static inline uint32_t stacks_node(const struct stacks *stacks, uint32_t stack)
 {
     return stacks->node[stack];
@@ -135,28 +131,22 @@ static inline uint32_t stacks_find_frame(const struct stacks *stacks, uint32_t n
     return node;
 }
 
-/*
- * Returns by stack its innermost node with the frame `frames[stack]`; its innermost node if no node
+/* Returns by stack its innermost node with the frame `frames[stack]`; its innermost node if no node
  * has that frame. The caller frees it. However deep the stacks are, this takes a few steps for each
- * stack and node. Call stacks_frames() before. Returns NULL with `error` set.
- */
+ * stack and node. Call stacks_frames() before. Returns NULL with `error` set. */
 uint32_t *stacks_sites(const struct stacks *stacks, const uint32_t *frames,
                        struct session_error *error);
 
-/*
- * Stores for each node if its frame or one outward of it has a function for which `of_function`, by
+/* Stores for each node if its frame or one outward of it has a function for which `of_function`, by
  * id, is not 0: one step for each node, so much faster than to look at the frames of each stack.
- * The caller frees it. Call stacks_frames() before. Returns NULL with `error` set.
- */
+ * The caller frees it. Call stacks_frames() before. Returns NULL with `error` set. */
 uint8_t *stacks_with(const struct stacks *stacks, const uint8_t *of_function,
                      struct session_error *error);
 
 /* Returns the place of a stack's call site, or the unknown place for an unknown stack. */
 const struct stack_frame *stacks_call_site(const struct stacks *stacks, uint64_t stack);
 
-/*
- * Returns the number of frames of one stack and stores their ids, without loading those of all
- * stacks. They stay until the next call. Returns 0 for an unknown stack, or with `error` set.
- */
+/* Returns the number of frames of one stack and stores their ids, without loading those of all
+ * stacks. They stay until the next call. Returns 0 for an unknown stack, or with `error` set. */
 size_t stacks_frames_of(struct stacks *stacks, uint32_t stack, const uint32_t **frames,
                         struct session_error *error);

@@ -20,10 +20,8 @@ static bool read_usable(void *context, const struct database_row *row, struct se
     return true;
 }
 
-/*
- * Returns true if the sums cover all allocations. A session that ingest has not made may have none,
- * and one of an earlier version has tables without the columns that the last condition names.
- */
+/* Returns true if the sums cover all allocations. A session that ingest has not made may have none,
+ * and one of an earlier version has tables without the columns that the last condition names. */
 static bool are_there(struct session *session)
 {
     bool usable = false;

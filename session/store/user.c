@@ -376,10 +376,8 @@ static bool user_frames_compute(struct session *session, const struct user_code 
     return good;
 }
 
-/*
- * Computes call sites from those that ingest stored: a frame of a wrapper or an allocator is not a
- * call site. If all outer frames are such, the outermost one is the call site, as for ingest.
- */
+/* Computes call sites from those that ingest stored: a frame of a wrapper or an allocator is not a
+ * call site. If all outer frames are such, the outermost one is the call site, as for ingest. */
 static bool user_call_sites_compute(struct session *session, const struct user_code *code,
                                     const uint32_t *stored, uint32_t *call_sites,
                                     struct session_error *error)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Collects the blocks that are live at the moment, sorts them by address, and sweeps over them with
+/* Collects the blocks that are live at the moment, sorts them by address, and sweeps over them with
  * the stack of those that hold the present address: the innermost one that is not of the block's
- * own arena is its host.
- */
+ * own arena is its host. */
 #include "session/arenas.h"
 #include "schemas/array.h"
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Numbers distinct codes from 0 in the order in which they were added: a hash table with open
+/* Numbers distinct codes from 0 in the order in which they were added: a hash table with open
  * addressing (Knuth, TAOCP 3, 6.4, algorithm L). Finding may be done by several threads as long as
- * none adds.
- */
+ * none adds. */
 #pragma once
 
 #include <stdbool.h>

@@ -12,12 +12,10 @@
 
 #define TEXT_SIZE 8192
 
-/*
- * In the order in which they tell about a group: a later kind leaves out what an earlier one told.
+/* In the order in which they tell about a group: a later kind leaves out what an earlier one told.
  * Certainty: how sure the graph is that the bytes are too many. Bytes that pass through cost time
  * and hold no memory: such a finding never counts as much as one that holds a twentieth of the
- * peak. Steps of realloc() are recorded as such; the graph infers others, and these count less.
- */
+ * peak. Steps of realloc() are recorded as such; the graph infers others, and these count less. */
 static const struct {
     const char *graph, *word, *inferred;
     enum session_group_measure measure;

@@ -16,11 +16,9 @@
 #include "session/store/session_state.h"
 #include "session/table/group_state.h"
 
-/*
- * The tree that is being made. A session has millions of nodes, so the table that finds a child
+/* The tree that is being made. A session has millions of nodes, so the table that finds a child
  * holds no keys of its own: a node has its parent and its function (Knuth, TAOCP 3, 6.4, algorithm
- * L). At most half of the slots are in use.
- */
+ * L). At most half of the slots are in use. */
 struct tree {
     struct session_group_set *set;
     uint32_t *slots;   /* node, 0: free; the root is nobody's child */
@@ -140,10 +138,8 @@ static bool make_tree(struct session_group_set *set, const struct group_sum *sum
     return good || session_fail_memory(error, "the call tree");
 }
 
-/*
- * Sums up the nodes and passes on what is too small. Stores the sums of the groups in `*cells`, by
- * node, and changes `node_of_stack` to the node that keeps the stack's blocks.
- */
+/* Sums up the nodes and passes on what is too small. Stores the sums of the groups in `*cells`, by
+ * node, and changes `node_of_stack` to the node that keeps the stack's blocks. */
 static bool unify(struct session_group_set *set, const struct group_sum *sums,
                   uint32_t *node_of_stack, uint64_t bytes, struct group_sum **cells,
                   struct session_error *error)

@@ -82,10 +82,8 @@ static struct group_dimension *find_dimension(struct group_keys *keys, enum grou
     return added;
 }
 
-/*
- * Splits the classes of a dimension so that values with different codes are in different ones.
- * `codes` has one for each of `count` values.
- */
+/* Splits the classes of a dimension so that values with different codes are in different ones.
+ * `codes` has one for each of `count` values. */
 static bool split(struct group_dimension *dimension, bool is_new, const uint32_t *codes,
                   uint32_t count, struct session_error *error)
 {

@@ -21,12 +21,10 @@
 
 struct sums_query;
 
-/*
- * Make groups of the rows. They take over `set`, which is empty afterwards, in failure too.
+/* Make groups of the rows. They take over `set`, which is empty afterwards, in failure too.
  * `colors` are the colour steps met so far. `also` asks for parts of the sums that the same pass
  * finds, or is NULL. The caller frees the groups with session_groups_free(). Return NULL with
- * `error` set: a damaged chunk, no memory, cancelled, too many groups.
- */
+ * `error` set: a damaged chunk, no memory, cancelled, too many groups. */
 struct session_group_set *group_join(struct session *session, struct row_set *set,
                                      const struct filter_colors *colors,
                                      const struct filter_field_use *keys, size_t key_count,
@@ -38,12 +36,10 @@ struct session_group_set *group_join_plain(struct session *session, struct row_s
                                            const struct filter_field_use *keys, size_t key_count,
                                            const struct sums_query *also,
                                            struct session_error *error);
-/*
- * Makes the groups of a fold. Each block lies in a tree at the path of its functions, from the root
+/* Makes the groups of a fold. Each block lies in a tree at the path of its functions, from the root
  * inwards to its call site. From the leaves up, a node whose blocks have less than `bytes` together
  * gives them to its parent. The nodes that keep blocks are the groups; what reaches the root is one
- * group, with an empty path.
- */
+ * group, with an empty path. */
 struct session_group_set *group_fold(struct session *session, struct row_set *set,
                                      const struct filter_colors *colors, uint64_t bytes,
                                      struct session_error *error);
@@ -66,10 +62,8 @@ bool group_paint(struct session_group_set *set, const size_t *rows, size_t count
 /* Keeps the first groups. */
 void group_top(struct session_group_set *set, uint64_t limit);
 
-/*
- * Makes the set of the rows of the groups that are left, by id. A row has the colour of its group,
- * or else its own. Returns false with `error` set; otherwise the caller row_set_free()s `rows`.
- */
+/* Makes the set of the rows of the groups that are left, by id. A row has the colour of its group,
+ * or else its own. Returns false with `error` set; otherwise the caller row_set_free()s `rows`. */
 bool group_ungroup(struct session_group_set *set, struct row_set *rows,
                    struct session_error *error);
 /* The same for one group, from 0 in the present order. */

@@ -122,10 +122,8 @@ bool group_find_own_peaks(struct session_group_set *set, struct peak **peaks,
 
 /* ---- sums.c ---- */
 
-/*
- * Finds the machine that had the program's peak: the one with most live bytes then, the first of
- * equals. 0 if there is only one machine. If a process is selected, the peak is its own.
- */
+/* Finds the machine that had the program's peak: the one with most live bytes then, the first of
+ * equals. 0 if there is only one machine. If a process is selected, the peak is its own. */
 bool group_peak_machine(struct session *session, uint32_t *machine, struct session_error *error);
 /* Returns the machine of a thread, from 1. */
 uint32_t group_machine_of(const struct session *session, uint64_t thread);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * One pass sums up the never freed blocks by stack and type. Then each call site gets the number of
+/* One pass sums up the never freed blocks by stack and type. Then each call site gets the number of
  * its path: the functions from there outwards, each once, at its innermost place. The paths of
  * nodes beside each other are nearly the same, and long: they differ by one function, which comes
  * to the front. So a path is known by its pairs of neighbours, of which at most four change from a
- * node to the next one.
- */
+ * node to the next one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,10 +25,8 @@
 
 /* ---- suppressed stacks ------------------------------------------------------------------ */
 
-/*
- * Finds the stacks of a session that suppressions name (schemas/code/suppressions.h), as
- * mprof-ingest does for the stacks of a trace.
- */
+/* Finds the stacks of a session that suppressions name (schemas/code/suppressions.h), as
+ * mprof-ingest does for the stacks of a trace. */
 
 struct suppressed {
     const struct session *session;

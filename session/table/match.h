@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Matches allocations of different sessions. They are equal if their type, their size and their
+/* Matches allocations of different sessions. They are equal if their type, their size and their
  * stack are: the type by its name, the stack by the names of its functions and modules. Addresses,
- * ids and times of two runs have nothing in common.
- */
+ * ids and times of two runs have nothing in common. */
 #pragma once
 
 #include <stdbool.h>
@@ -26,11 +24,9 @@ struct match_part {
     struct row_set matched;
 };
 
-/*
- * Stores in `matched` of each left part the rows that have a partner: an equal row of a right part
+/* Stores in `matched` of each left part the rows that have a partner: an equal row of a right part
  * of another session, which is no other row's partner. If rows of one session are equal, the first
  * by id get partners, and so do parts that come first. Returns false with `error` set. In any case
- * the caller frees the sets.
- */
+ * the caller frees the sets. */
 bool match_rows(struct match_part *left, size_t left_count, const struct match_part *right,
                 size_t right_count, struct session_error *error);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Measures selections: count, sum, avg, min, max, peak and growth. If the session is sampled, sums
+/* Measures selections: count, sum, avg, min, max, peak and growth. If the session is sampled, sums
  * are estimates. A recorded block represents a number of blocks, its weight w, because it was
- * recorded with probability 1 / w. So the estimate's variance is the sum of w (w - 1) x^2
- * (Horvitz and Thompson, A generalization of sampling without replacement, JASA 47, 1952).
- */
+ * recorded with probability 1 / w. So the estimate's variance is the sum of w (w - 1) x^2 (Horvitz
+ * and Thompson, A generalization of sampling without replacement, JASA 47, 1952). */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The order of groups. A sort is stable and begins with the order of the keys, so equal groups
- * stay in that order.
- */
+/* The order of groups. A sort is stable and begins with the order of the keys, so equal groups stay
+ * in that order. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

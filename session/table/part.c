@@ -139,11 +139,9 @@ static void listen_to(const struct session *session, pid_t child, int messages, 
     said[used] = '\0';
 }
 
-/*
- * Runs `mprof-ingest --rebuild` on the file `path`: the program beside this one, or else that of
+/* Runs `mprof-ingest --rebuild` on the file `path`: the program beside this one, or else that of
  * $PATH. It is killed when the question of `session` is cancelled. Returns false with `error` set:
- * the file may then be half made.
- */
+ * the file may then be half made. */
 static bool rebuild_run(const struct session *session, const char *path,
                         struct session_error *error)
 {

@@ -7,10 +7,8 @@
 #include "session/session.h"
 #include "session/store/row_set.h"
 
-/*
- * A new file that has its name only when it is complete: until then it is a draft beside it. It
- * never replaces a file. Both names are the draft's own.
- */
+/* A new file that has its name only when it is complete: until then it is a draft beside it. It
+ * never replaces a file. Both names are the draft's own. */
 struct draft {
     char *path, *name; /* of the file, and of the draft */
     bool made;
@@ -23,10 +21,8 @@ int draft_begin(struct draft *draft, const char *path, struct session_error *err
  * set if there is no such file now, unless `keep` is false. */
 bool draft_end(struct draft *draft, bool keep, struct session_error *error);
 
-/*
- * Writes the rows of the set to a new session `path`, with tables as those of their session and
+/* Writes the rows of the set to a new session `path`, with tables as those of their session and
  * sums of their own. `graph` is the text that selected them. Returns false with `error` set; then
- * there is no new file.
- */
+ * there is no new file. */
 bool part_write(struct session *session, const struct row_set *set, const char *graph,
                 const char *path, struct session_error *error);

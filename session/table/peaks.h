@@ -41,11 +41,9 @@ struct peak {
 /* Returns how many buckets a search needs for rows of one group. */
 size_t peak_buckets(const struct session *session, const struct row_set *rows);
 
-/*
- * Finds the peak of all rows; 0 at 0 if there are no bytes. `sums`: those of all rows by bucket of
+/* Finds the peak of all rows; 0 at 0 if there are no bytes. `sums`: those of all rows by bucket of
  * `time`, on a session of one machine; NULL: not known, nor is the time cut. Returns false with
- * `error` set.
- */
+ * `error` set. */
 bool peak_of_rows(struct session *session, const struct row_set *rows,
                   const struct time_buckets *time, const struct peak_sum *sums, struct peak *peak,
                   struct session_error *error);

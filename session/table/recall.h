@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Remembers which rows pipelines gave, so that the same question is answered once: a report asks a
+/* Remembers which rows pipelines gave, so that the same question is answered once: a report asks a
  * filter again for each of its tables, and the browser for each finding. A session keeps the sets
- * that were used last, in bounded memory.
- */
+ * that were used last, in bounded memory. */
 #pragma once
 
 #include <stdbool.h>

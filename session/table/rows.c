@@ -246,10 +246,8 @@ struct range {
     uint64_t low, high, before;
 };
 
-/*
- * Narrows a range to the parts that begin with the one that holds the row at `place`: as many as
- * have few rows, at least one. Stores the number of their rows, 0 if the row's key is null.
- */
+/* Narrows a range to the parts that begin with the one that holds the row at `place`: as many as
+ * have few rows, at least one. Stores the number of their rows, 0 if the row's key is null. */
 static bool narrow(struct pass *pass, uint64_t place, struct range *range, uint64_t *number,
                    struct session_error *error)
 {
@@ -302,10 +300,8 @@ static bool add_rows(struct pass *pass, const struct range *whole, struct window
     return take_range(pass, window, number, place - range.before, error);
 }
 
-/*
- * Stores the rows (id - 1) at the places from `first` on, in the set's order: `capacity` of them or
- * as many as there are. Returns false with `error` set.
- */
+/* Stores the rows (id - 1) at the places from `first` on, in the set's order: `capacity` of them or
+ * as many as there are. Returns false with `error` set. */
 static bool sort_window_rows(struct session *session, const struct row_set *set,
                              const struct filter_colors *colors, uint64_t first, size_t capacity,
                              uint64_t *rows, size_t *count, struct session_error *error)

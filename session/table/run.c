@@ -183,11 +183,9 @@ static bool run_keep_outlived(struct run *run, struct row_set *set)
     return good;
 }
 
-/*
- * Starts with all rows that the filter may select. The memory of custom allocators comes from the
+/* Starts with all rows that the filter may select. The memory of custom allocators comes from the
  * process heap and is counted there, so only filters that test arenas see their blocks. Only
- * filters that test processes see the blocks of processes other than the selected one.
- */
+ * filters that test processes see the blocks of processes other than the selected one. */
 static bool start_set(struct run *run, struct row_set *set)
 {
     const struct filter_program heap = {

@@ -54,11 +54,9 @@ bool run_combine(struct run *run, enum filter_set_kind kind, struct run_rows *le
 struct run_side *run_only_side(struct run_rows *rows, bool *several);
 void run_sides_free(struct run_side *sides);
 
-/*
- * Puts the rows that the first steps of a pipeline gave into `rows`, which are empty: as many steps
+/* Puts the rows that the first steps of a pipeline gave into `rows`, which are empty: as many steps
  * as the session remembers. Returns the last of them, NULL if there is none. `*keep` gets the step
- * whose rows are to be remembered, NULL if there is none, and `text` the text up to there.
- */
+ * whose rows are to be remembered, NULL if there is none, and `text` the text up to there. */
 const struct filter_step *recall_find(struct run *run, const struct filter_pipeline *pipeline,
                                       struct run_rows *rows, struct pipeline_text *text,
                                       const struct filter_step **keep);

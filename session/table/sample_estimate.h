@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Estimates what a filter selects from the sample of rows that ingest has stored
- * (schemas/columns.md, "The sample").
- */
+/* Estimates what a filter selects from the sample of rows that ingest has stored
+ * (schemas/columns.md, "The sample"). */
 #pragma once
 
 #include <stdbool.h>
@@ -17,12 +15,10 @@ struct selection_estimate {
     uint64_t rows; /* of the sample that the filter selects */
 };
 
-/*
- * Estimates the selection of `text`. *known is false if there is no estimate: the session has no
+/* Estimates the selection of `text`. *known is false if there is no estimate: the session has no
  * sample (it is small, or was sampled itself), one of several processes is selected, or the graph
  * asks for more than a choice among all rows (top, groups, other sessions, ids, pins). Returns
- * false with `error` set, as for a bad filter.
- */
+ * false with `error` set, as for a bad filter. */
 bool selection_estimate(struct session *session, const char *text,
                         struct selection_estimate *estimate, bool *known,
                         struct session_error *error);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Makes legends: the categories of a colouring, the bytes in each, and the position of every
+/* Makes legends: the categories of a colouring, the bytes in each, and the position of every
  * allocation. A row has a code that leads to its category. The code is the value of a column
  * (thread, type, kind, or the stack for functions and modules), or a class of size, age or
- * lifetime.
- */
+ * lifetime. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The state of a selection; private to the session library. Everything except the set itself is
- * computed at its first use and kept, because many key presses ask for the same.
- */
+/* The state of a selection; private to the session library. Everything except the set itself is
+ * computed at its first use and kept, because many key presses ask for the same. */
 #pragma once
 
 #include <stdatomic.h>
@@ -124,11 +122,9 @@ static inline size_t color_map_of(const struct color_map *map, uint64_t value, u
     return map->position[color_code(map, value, value, value, value, 0)];
 }
 
-/*
- * The last selections of a session are kept with all that was found for them: who undoes a change
+/* The last selections of a session are kept with all that was found for them: who undoes a change
  * of the filter sees the screen of before at once. Their rows take at most so many bytes. Tests
- * make it small; 0: none is kept.
- */
+ * make it small; 0: none is kept. */
 extern size_t kept_selections_bytes_most;
 void kept_selections_free(struct session *session);
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The spread over sizes, threads and lifetimes. Lifetimes are counted in nanoseconds or in
+/* The spread over sizes, threads and lifetimes. Lifetimes are counted in nanoseconds or in
  * allocations. For the latter all times of allocations are sorted: the run is cut into equal
  * buckets, a counting sort puts each time, as its distance from the beginning of its bucket, into
  * the place of its bucket, and each bucket is sorted. Then the number of allocations up to a time
- * is that before its bucket and a search within it.
- */
+ * is that before its bucket and a search within it. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Sums a selection by stack. Without a split and for the usual sums each thread adds to tables that
+/* Sums a selection by stack. Without a split and for the usual sums each thread adds to tables that
  * stay in its cache (stack_sums.h), or those that ingest stored are there already. Otherwise the
- * stacks and what they are split by make a join (session/table), whose groups are the rows.
- */
+ * stacks and what they are split by make a join (session/table), whose groups are the rows. */
 #include <stdlib.h>
 #include <string.h>
 

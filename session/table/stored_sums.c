@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The sums that ingest has made by stack, by type and by size, for questions about all rows of the
+/* The sums that ingest has made by stack, by type and by size, for questions about all rows of the
  * process heap. Those by stack lie in packed arrays (schemas/columns.md) and in a table, which
- * takes ten times as long.
- */
+ * takes ten times as long. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -19,11 +19,9 @@
 /* Most sizes are small codes: their numbers are found without a hash. */
 enum { SMALL = 4096 };
 
-/*
- * Many totals do not fit into a core's cache. Both words of a cell then first share one, bytes in
+/* Many totals do not fit into a core's cache. Both words of a cell then first share one, bytes in
  * its upper bits and the number of rows in its lower ones. The words are emptied before they can
- * run over.
- */
+ * run over. */
 enum { PACKED_CELLS_MIN = 4096, PACKED_COUNT_BITS = 24 };
 enum { RECORDS_PER_LOOK = 1 << 16 };
 #define PACKED_BYTES_MAX (UINT64_C(1) << (64 - PACKED_COUNT_BITS))
@@ -461,12 +459,10 @@ static void add_times(struct summing *summing)
     }
 }
 
-/*
- * Adds rows to the steps by which sizes climb: a row is larger than the row before, and realloc()
+/* Adds rows to the steps by which sizes climb: a row is larger than the row before, and realloc()
  * made it of that one, or it was allocated while that one was live and after the one before that
  * was freed. So a buffer grows: at most two of its blocks are live at once. If frees have stacks,
- * realloc() frees the old block before it allocates the new one.
- */
+ * realloc() frees the old block before it allocates the new one. */
 static void add_steps(struct summing *summing)
 {
     const uint64_t *size = summing->values.value[COLUMN_SIZE];

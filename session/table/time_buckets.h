@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Cuts a span of time into equal parts, each part into 2^m cells, and each cell into 2^n buckets: n
+/* Cuts a span of time into equal parts, each part into 2^m cells, and each cell into 2^n buckets: n
  * follows from the events that lie in the cell. Programs work and wait: with buckets of one width
  * nearly all events would share few of them. The borders of parts are exact; those of buckets lie
- * anywhere near the right place, but always at the same one.
- */
+ * anywhere near the right place, but always at the same one. */
 #pragma once
 
 #include "session/session.h"

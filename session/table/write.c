@@ -23,11 +23,9 @@
 
 /* ---- files of tables -------------------------------------------------------------------- */
 
-/*
- * Writes a table to a new file: .csv (RFC 4180, with a line of names) or .json (an array of
+/* Writes a table to a new file: .csv (RFC 4180, with a line of names) or .json (an array of
  * objects). Order of calls: table_file_open(), for each row the values of all columns in order,
- * table_file_close(). The file has its name only when it is complete.
- */
+ * table_file_close(). The file has its name only when it is complete. */
 
 struct table_file {
     FILE *out;

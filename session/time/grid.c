@@ -359,11 +359,9 @@ uint64_t session_address_history(struct session *session, uint64_t ns, uint64_t 
 
 /* ---- holes ---- */
 
-/*
- * Finds the gaps between live blocks from the list of live blocks at a time: one walk by address,
+/* Finds the gaps between live blocks from the list of live blocks at a time: one walk by address,
  * which remembers how far the blocks before it reach. A pass over all allocations then finds for
- * each hole the last block that was freed in it.
- */
+ * each hole the last block that was freed in it. */
 
 #define CONTEXTS_MOST ((size_t)256 << 20)
 

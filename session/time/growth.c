@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Sums up the growth between two moments in one pass: the code of a block (type or stack) leads to
- * the place of its row in the thread's table.
- */
+/* Sums up the growth between two moments in one pass: the code of a block (type or stack) leads to
+ * the place of its row in the thread's table. */
 #include "schemas/array.h"
 #include "session/time.h"
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A scan finds the blocks live at a time and puts them into a bitmap. A comparison with the bitmap
+/* A scan finds the blocks live at a time and puts them into a bitmap. A comparison with the bitmap
  * of the last list tells the blocks that went and those that came. Those that came are sorted and
- * merged, in the memory of the last list, with those that stayed.
- */
+ * merged, in the memory of the last list, with those that stayed. */
 #include "session/time/live_list.h"
 
 #include <stdatomic.h>

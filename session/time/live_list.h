@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Lists the blocks that were live at one time, by address. It takes one scan over the allocations;
- * then every question of the grid is a binary search. The session keeps the last list and makes
- * the next one from it, so a step through time sorts only the new blocks. Millions of blocks may be
- * live, so a block takes 16 bytes.
- */
+/* Lists the blocks that were live at one time, by address. It takes one scan over the allocations;
+ * then every question of the grid is a binary search. The session keeps the last list and makes the
+ * next one from it, so a step through time sorts only the new blocks. Millions of blocks may be
+ * live, so a block takes 16 bytes. */
 #pragma once
 
 #include <stddef.h>

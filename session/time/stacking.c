@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Stacks a selection by any groups. The groups get colours, the largest ones each their own, and a
+/* Stacks a selection by any groups. The groups get colours, the largest ones each their own, and a
  * second selection has the rows with these colours. Its colouring "by the filter's own colours" is
- * then the stacking, and timelines and legends need nothing new.
- */
+ * then the stacking, and timelines and legends need nothing new. */
 #include "session/stacking.h"
 
 #include <stdio.h>

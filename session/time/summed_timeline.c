@@ -18,10 +18,8 @@
 
 /* ---- slots ------------------------------------------------------------------------------ */
 
-/*
- * Reads the sums by time (schemas/slots.md) of one kind of key. Times here are numbers of slots of
- * the finest level: SLOT_FINEST of them make the session.
- */
+/* Reads the sums by time (schemas/slots.md) of one kind of key. Times here are numbers of slots of
+ * the finest level: SLOT_FINEST of them make the session. */
 
 typedef void slots_visitor(void *context, const struct slot_cell *cell);
 
@@ -154,11 +152,9 @@ static void slots_close(struct slots *slots)
     free(slots);
 }
 
-/*
- * Opens the sums for questions about [0, to), of which [from, to) is asked in detail. Keys are
+/* Opens the sums for questions about [0, to), of which [from, to) is asked in detail. Keys are
  * below `keys`. Returns NULL with `error` set. If the session has none for this kind, slots_width()
- * is 0.
- */
+ * is 0. */
 static struct slots *slots_open(struct session *session, enum slot_key key, uint64_t keys,
                                 uint64_t from, uint64_t to, struct session_error *error)
 {
@@ -203,10 +199,8 @@ static bool visit_slot(const struct slots *slots, unsigned number, uint64_t slot
     return !bytes.failed || fail_part(slots, slot_level_slots(number), slot / SLOT_PART, error);
 }
 
-/*
- * Calls `visit` for the cells of [from, to), multiples of slots_width(), in the order of time: by
- * slots that are as long as possible. Returns false with `error` set.
- */
+/* Calls `visit` for the cells of [from, to), multiples of slots_width(), in the order of time: by
+ * slots that are as long as possible. Returns false with `error` set. */
 static bool slots_each(struct slots *slots, uint64_t from, uint64_t to, slots_visitor *visit,
                        void *context, struct session_error *error)
 {

@@ -4,12 +4,10 @@
 
 #include "session/table/selection_state.h"
 
-/*
- * Fills the timeline if the sums can: the selection holds all allocations, the colouring is one
+/* Fills the timeline if the sums can: the selection holds all allocations, the colouring is one
  * that ingest sums up, and the slots are not too short. Slots then begin at the nearest borders of
  * ingest's slots, and their peaks are exact. *done is false if the rows must be read. Returns false
- * with `error` set.
- */
+ * with `error` set. */
 bool summed_timeline(struct selection *selection, const struct color_map *map, uint64_t from_ns,
                      uint64_t to_ns, size_t count, struct session_slot *slots, bool *done,
                      struct session_error *error);

@@ -69,10 +69,8 @@ static void fill_slots(const struct time_parts *parts, struct slot_sums *sums,
 
 /* ---- the rows of a span ---- */
 
-/*
- * One pass adds each selected allocation to the slots of its beginning and of its end. Then one
- * pass over the slots sums up the live bytes. For births it adds the blocks that began.
- */
+/* One pass adds each selected allocation to the slots of its beginning and of its end. Then one
+ * pass over the slots sums up the live bytes. For births it adds the blocks that began. */
 
 /* The part of a pass that all threads read. */
 struct span {
@@ -188,10 +186,8 @@ static void add_rows(void *context, const struct chunk_rows *rows)
     }
 }
 
-/*
- * Leaves out chunks whose blocks all died before the span or began after it. If what is live at the
- * start is known, it also leaves out those without an event from then on.
- */
+/* Leaves out chunks whose blocks all died before the span or began after it. If what is live at the
+ * start is known, it also leaves out those without an event from then on. */
 static bool is_wanted(const void *context, const struct column_store *store, uint32_t chunk)
 {
     const struct span *span = ((const struct timeline *)context)->span;
@@ -671,11 +667,9 @@ bool screen_pass_knows(const struct selection *selection, const struct session_t
            selection->timeline.count == timeline->count && selection->timeline.by == timeline->by;
 }
 
-/*
- * Makes the pass if it can tell the timeline and has not been made yet: a timeline of the whole
+/* Makes the pass if it can tell the timeline and has not been made yet: a timeline of the whole
  * session, of a whole recording on one machine, whose peak is not known. `stacks`: with the sums by
- * stack, which the legend may need anyway. Returns false with `error` set.
- */
+ * stack, which the legend may need anyway. Returns false with `error` set. */
 static bool screen_pass(struct selection *selection, const struct session_timeline *timeline,
                         bool stacks, struct session_error *error)
 {

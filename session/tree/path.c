@@ -296,11 +296,9 @@ void path_lines(const struct session_tree *tree, uint32_t row, uint32_t from, ui
 
 /* ---- components ---- */
 
-/*
- * The strongly connected components of the graph of calls, whose edges are pairs of neighbours in
+/* The strongly connected components of the graph of calls, whose edges are pairs of neighbours in
  * the paths of all rows, from outside inwards. R. Tarjan, "Depth-first search and linear graph
- * algorithms", 1972, without recursion.
- */
+ * algorithms", 1972, without recursion. */
 
 enum { SEEN_BITS = 14 };
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Finds nodes by their names, also those that are not made yet. One pass over the paths of all rows
+/* Finds nodes by their names, also those that are not made yet. One pass over the paths of all rows
  * stores how deep the innermost node with the text lies. So a subtree is entered only if it has
- * one.
- */
+ * one. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,10 +178,8 @@ bool session_tree_find(struct session_tree *tree, const struct session_tree_sear
 
 /* ---- test ---- */
 
-/*
- * Says in the filter language which allocations a node has. Most paths are told apart by the names
- * of their functions. If not, the stacks are listed.
- */
+/* Says in the filter language which allocations a node has. Most paths are told apart by the names
+ * of their functions. If not, the stacks are listed. */
 
 /* A test has at most so many names: the language nests chains no deeper than 100. */
 enum { TERMS_MAX = 60 };

@@ -26,18 +26,14 @@ struct browser_options {
     int wait_ms; /* events wait so long for the engine's answers; -1: until they have come */
 };
 
-/*
- * Makes a browser on an open session, which it closes at its end. Returns NULL with `error` set on
+/* Makes a browser on an open session, which it closes at its end. Returns NULL with `error` set on
  * a bad filter (with its column), an unknown view, or if memory is exhausted. The session then
- * still belongs to the caller.
- */
+ * still belongs to the caller. */
 struct browser *browser_new(struct session *session, const struct browser_options *options,
                             struct session_error *error);
 void browser_free(struct browser *browser);
-/*
- * Handles an event. Waits for data at most as long as the options say; later EVENT_TICKs bring the
- * rest. After an event with `more` set some may be missing until the next event without it.
- */
+/* Handles an event. Waits for data at most as long as the options say; later EVENT_TICKs bring the
+ * rest. After an event with `more` set some may be missing until the next event without it. */
 void browser_event(struct browser *browser, const struct event *event);
 void browser_render(const struct browser *browser, struct grid *grid);
 /* Returns the milliseconds without an event after which it wants EVENT_TICK; -1: never. */

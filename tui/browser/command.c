@@ -220,11 +220,9 @@ static bool put_file(struct browser *browser, const char *path, bool replace, co
     return good || fail(browser, path, strerror(reason));
 }
 
-/*
- * Writes the rows of the current view (PATH.csv, PATH.json) or the screen (PATH.txt, PATH.svg). A
+/* Writes the rows of the current view (PATH.csv, PATH.json) or the screen (PATH.txt, PATH.svg). A
  * file that exists is replaced only with `replace`, and only a regular one; it gets its name when
- * it is whole. Says in the footer what became of it.
- */
+ * it is whole. Says in the footer what became of it. */
 static void save_view(struct browser *browser, const char *path, bool replace)
 {
     char *text = NULL, size_text[FORMAT_SIZE];

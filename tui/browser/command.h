@@ -37,10 +37,8 @@ const struct command *command_find(const char *word, size_t length);
 /* Runs a line: a command with its argument, or the name of a view. */
 void command_run(struct browser *browser, const char *line);
 
-/*
- * Writes what the active filter selects as a session of its own (:w FILE.db). The engine does it
- * while the keys go on. Views that lack something wait until it is done. Esc gives it up.
- */
+/* Writes what the active filter selects as a session of its own (:w FILE.db). The engine does it
+ * while the keys go on. Views that lack something wait until it is done. Esc gives it up. */
 /* Says how far it is, or that it has ended. */
 void save_session_look(struct browser *browser);
 /* Gives it up. Returns false if none is being written. */

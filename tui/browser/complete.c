@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Completion of what is typed in a prompt. Tab puts in the only word that fits, or what all that
- * fit have in common; Tab again goes through them.
- */
+/* Completion of what is typed in a prompt. Tab puts in the only word that fits, or what all that
+ * fit have in common; Tab again goes through them. */
 
 #include <ctype.h>
 #include <dirent.h>

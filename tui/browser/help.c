@@ -284,10 +284,8 @@ static void add_commands(struct lines *lines)
              lines->width - lines->keys - 3);
 }
 
-/*
- * Makes the lines for columns of this width, of which the keys take `keys`; longer explanations go
- * on in the next line. The caller frees them. Returns NULL if memory is exhausted.
- */
+/* Makes the lines for columns of this width, of which the keys take `keys`; longer explanations go
+ * on in the next line. The caller frees them. Returns NULL if memory is exhausted. */
 static struct help_line *help_lines(enum view_number view, int width, int keys, size_t *count)
 {
     struct lines lines = {.width = width, .keys = keys};

@@ -28,9 +28,7 @@
 
 /* Reads "80x24" (1 to 1000 each). Returns false for anything else. */
 bool script_size(const char *text, int *width, int *height);
-/*
- * Runs `script` (named `name` in messages) and writes dumps to `out`. Returns false with one line
- * in `error` at the first command that it cannot read.
- */
+/* Runs `script` (named `name` in messages) and writes dumps to `out`. Returns false with one line
+ * in `error` at the first command that it cannot read. */
 bool script_run(FILE *script, const char *name, struct browser *browser, struct grid *grid,
                 FILE *out, char *error, size_t error_size);

@@ -15,11 +15,9 @@
 
 /* ---- the first run ----------------------------------------------------------------------- */
 
-/*
- * Returns true if this is the first run: there is no file $XDG_STATE_HOME/mprof/browsed
+/* Returns true if this is the first run: there is no file $XDG_STATE_HOME/mprof/browsed
  * (~/.local/state/mprof/browsed). Makes it. Without a folder that can be written, no run is the
- * first one.
- */
+ * first one. */
 bool first_run(void);
 
 /* ---- the clipboard's file ---------------------------------------------------------------- */
@@ -27,11 +25,9 @@ bool first_run(void);
 /* A file with the text that was copied last: not every terminal lets programs fill its clipboard.
  */
 
-/*
- * Writes the text to $XDG_STATE_HOME/mprof/copied.txt (~/.local/state/mprof/copied.txt), in place
+/* Writes the text to $XDG_STATE_HOME/mprof/copied.txt (~/.local/state/mprof/copied.txt), in place
  * of what was there. Stores the path as a message shows it, with ~ for the home folder. Returns
- * false if there is no such folder, or it cannot be written.
- */
+ * false if there is no such folder, or it cannot be written. */
 bool copied_file_write(const char *text, char *path, size_t size);
 
 /* ---- configuration ----------------------------------------------------------------------- */
@@ -50,12 +46,10 @@ bool copied_file_write(const char *text, char *path, size_t size);
 
 #define CONFIG_ERROR_SIZE 512
 
-/*
- * Reads the file and puts it in force: theme, hidden words for the sessions that are opened later,
+/* Reads the file and puts it in force: theme, hidden words for the sessions that are opened later,
  * keys. `*themed` becomes true if it names a theme. A file that is not there is no error. Returns
  * false with one line in `error` (file, line, what was expected) about the first line that is
- * wrong; all other lines hold.
- */
+ * wrong; all other lines hold. */
 bool config_load(bool *themed, char error[CONFIG_ERROR_SIZE]);
 
 /* Writes a configuration that changes nothing: each line with what holds without it, as a comment.
@@ -94,11 +88,9 @@ struct kept_state {
 
 #define KEPT_STATE_NOTE 256
 
-/*
- * Reads the state. Without a file `found` stays false. A file that is damaged, or of another
+/* Reads the state. Without a file `found` stays false. A file that is damaged, or of another
  * version, gives no state and one line in `note`; so does a filter that does not parse any more,
- * and the rest counts. kept_state_clear() it.
- */
+ * and the rest counts. kept_state_clear() it. */
 void kept_state_read(struct session *session, struct kept_state *state, char note[KEPT_STATE_NOTE]);
 void kept_state_clear(struct kept_state *state);
 /* Puts all but view and filter in force in a browser that has shown nothing so far. */
@@ -122,10 +114,8 @@ enum stored_graphs_task {
     STORED_SETTINGS_DELETE, /* of the session, or of the folder if there is no session */
 };
 
-/*
- * Runs a task. `session` NULL: there is only the user's folder. `name` is that of the graph or of
+/* Runs a task. `session` NULL: there is only the user's folder. `name` is that of the graph or of
  * the file to import, the text to run, or the setting. A line for the user that is not an error
- * goes to `note` (empty: none). Returns false with `error` set.
- */
+ * goes to `note` (empty: none). Returns false with `error` set. */
 bool stored_graphs_run(struct session *session, enum stored_graphs_task task, const char *name,
                        FILE *out, char note[1024], struct session_error *error);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Tells names apart that look alike on the screen: functions with one short name, names that differ
- * only where they are cut, and functions of one name in several files or modules.
- */
+/* Tells names apart that look alike on the screen: functions with one short name, names that differ
+ * only where they are cut, and functions of one name in several files or modules. */
 #pragma once
 
 #include <stddef.h>
@@ -27,11 +25,9 @@ struct alike_name {
     char id[ALIKE_ID_SIZE];     /* "function 12"; "": none */
 };
 
-/*
- * Writes what tells a name from the others that are equal to it: its place, its module if it has
+/* Writes what tells a name from the others that are equal to it: its place, its module if it has
  * the place of another one, its id if it has both of another one, as in " (file.c:12)". Writes ""
- * if there are none. Returns `out`.
- */
+ * if there are none. Returns `out`. */
 #define ALIKE_DIFFERENCE_SIZE 600
 char *alike_difference(const struct alike_name *names, size_t count, size_t at,
                        char out[ALIKE_DIFFERENCE_SIZE]);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Draws numbers as cells: stacked columns, horizontal bars, spark lines. Eighth blocks with
+/* Draws numbers as cells: stacked columns, horizontal bars, spark lines. Eighth blocks with
  * foreground and background give eight levels in each row. If more than two layers meet in a cell,
- * it shows the two with the largest shares.
- */
+ * it shows the two with the largest shares. */
 #pragma once
 
 #include <stddef.h>
@@ -19,10 +17,8 @@ struct bar_layer {
     uint32_t pattern;        /* the glyph on a terminal without colours */
 };
 
-/*
- * Stacks layers from the bottom of column `x` of the area. The whole height represents `scale`.
- * Draws at most BARS_LAYERS. `background` shows above them.
- */
+/* Stacks layers from the bottom of column `x` of the area. The whole height represents `scale`.
+ * Draws at most BARS_LAYERS. `background` shows above them. */
 void bars_column(const struct area *area, int x, const struct bar_layer *layers, size_t count,
                  uint64_t scale, int16_t background);
 

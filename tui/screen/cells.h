@@ -79,10 +79,8 @@ void area_restyle(const struct area *area, int x, int y, int width, struct cell_
 int area_text(const struct area *area, int x, int y, struct cell_style style, const char *text);
 int area_print(const struct area *area, int x, int y, struct cell_style style, const char *format,
                ...) __attribute__((format(printf, 5, 6)));
-/*
- * Writes one of several parts of a line whole or, if it does not fit, an ellipsis in place of it.
- * Returns the columns it would take; parts after one that does not fit are not written.
- */
+/* Writes one of several parts of a line whole or, if it does not fit, an ellipsis in place of it.
+ * Returns the columns it would take; parts after one that does not fit are not written. */
 int area_whole_text(const struct area *area, int x, int y, struct cell_style style,
                     const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* Writes text into exactly `width` columns: pads it by spaces, or cuts it with an ellipsis. */
@@ -92,10 +90,8 @@ void area_field(const struct area *area, int x, int y, int width, struct cell_st
  */
 void area_text_end(const struct area *area, int x, int y, int width, struct cell_style style,
                    const char *text);
-/*
- * Does the same for the name of a function, in its short form as it fits (name_fit.h). It cuts a
- * name without a symbol ("module+0x4fd0") before its offset, which tells such names apart.
- */
+/* Does the same for the name of a function, in its short form as it fits (name_fit.h). It cuts a
+ * name without a symbol ("module+0x4fd0") before its offset, which tells such names apart. */
 void area_name(const struct area *area, int x, int y, int width, struct cell_style style,
                const char *name);
 /* Does the same for names with " ← " between them. */

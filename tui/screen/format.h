@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Formats numbers for people. Each function writes into `out` (at least FORMAT_SIZE bytes) and
- * returns it, so that a call can be an argument.
- */
+/* Formats numbers for people. Each function writes into `out` (at least FORMAT_SIZE bytes) and
+ * returns it, so that a call can be an argument. */
 #pragma once
 
 #include <stdbool.h>

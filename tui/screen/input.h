@@ -74,10 +74,8 @@ struct mouse_state {
     int64_t clicked_ms; /* the last click, 0: none that a second one could follow */
 };
 
-/*
- * Makes an event of a report without "ESC [ <", which came at `now_ms`. Returns false if it is not
- * a report, or tells the browser nothing: other buttons, and a move inside one cell.
- */
+/* Makes an event of a report without "ESC [ <", which came at `now_ms`. Returns false if it is not
+ * a report, or tells the browser nothing: other buttons, and a move inside one cell. */
 bool mouse_report_read(struct mouse_state *mouse, const char *report, int64_t now_ms,
                        struct event *event);
 
@@ -88,9 +86,7 @@ bool mouse_report_read(struct mouse_state *mouse, const char *report, int64_t no
 /* The longest text: terminals ignore what is longer. */
 #define CLIPBOARD_MOST 74000
 
-/*
- * Writes the sequence that puts a text into the clipboard: OSC 52 of xterm's control sequences,
+/* Writes the sequence that puts a text into the clipboard: OSC 52 of xterm's control sequences,
  * with the text in base64, so that nothing in it reaches the terminal. Returns false if the text is
- * too long; nothing is written then.
- */
+ * too long; nothing is written then. */
 bool clipboard_write(FILE *out, const char *text);

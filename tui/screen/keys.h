@@ -29,11 +29,9 @@ bool action_from_name(const char *name, enum action *action);
 
 /* ---- bindings ---------------------------------------------------------------------------- */
 
-/*
- * Keys and their actions. A view has a table of its own keys; the table of shared keys serves all.
+/* Keys and their actions. A view has a table of its own keys; the table of shared keys serves all.
  * A view's binding may explain a shared key in the view's own words, with the same action. Footer,
- * help screen and man page are made from these tables.
- */
+ * help screen and man page are made from these tables. */
 
 #define KEYS_MOST 3
 struct key_binding {
@@ -57,10 +55,8 @@ struct key_table {
 
 extern const struct key_table shared_keys;
 
-/*
- * Returns the binding of a view after `binding` (NULL: the first one), NULL after the last. Its own
- * ones come first, then the shared ones that it does not explain itself.
- */
+/* Returns the binding of a view after `binding` (NULL: the first one), NULL after the last. Its own
+ * ones come first, then the shared ones that it does not explain itself. */
 const struct key_binding *key_binding_next(const struct key_table *own, enum view_number view,
                                            const struct key_binding *binding);
 /* Does the same and returns the action, ACTION_NONE if the key has none. */

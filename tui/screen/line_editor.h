@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Edits one line of text: keys in, cells out. Positions count code points from 0. The filter,
- * searches, commands and addresses each use one, with its own history.
- */
+/* Edits one line of text: keys in, cells out. Positions count code points from 0. The filter,
+ * searches, commands and addresses each use one, with its own history. */
 #pragma once
 
 #include <stdbool.h>
@@ -41,11 +39,9 @@ void line_editor_click(struct line_editor *editor, int width, int x);
 /* Remembers a text for Up and Down, unless it is the same as the last one. */
 void line_editor_remember(struct line_editor *editor, const char *text);
 
-/*
- * Draws the text in one row, scrolled so that the cursor is visible, with the cursor reversed. Code
+/* Draws the text in one row, scrolled so that the cursor is visible, with the cursor reversed. Code
  * points from `error` on (-1: none) have the error style. Returns the column of code point `error`,
- * -1 if it is not visible.
- */
+ * -1 if it is not visible. */
 int line_editor_render(const struct line_editor *editor, const struct area *area, int error,
                        struct cell_style style, struct cell_style error_style);
 
@@ -53,11 +49,9 @@ int line_editor_render(const struct line_editor *editor, const struct area *area
 
 #define EDITOR_WORDS 16
 
-/*
- * Splits the words of `editor` at blanks and adds the line ("+12", "--goto" for those that want it)
+/* Splits the words of `editor` at blanks and adds the line ("+12", "--goto" for those that want it)
  * and the file. `words` holds EDITOR_WORDS pointers, into `text` of `size` bytes; the last one is
- * NULL. No shell sees them. Returns false if they do not fit.
- */
+ * NULL. No shell sees them. Returns false if they do not fit. */
 bool editor_words(const char *editor, const char *path, uint32_t line, char **words, char *text,
                   size_t size);
 

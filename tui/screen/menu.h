@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A menu in a box over the view. Up and Down move, Enter or the item's key chooses, Esc closes.
- * The caller owns the items.
- */
+/* A menu in a box over the view. Up and Down move, Enter or the item's key chooses, Esc closes. The
+ * caller owns the items. */
 #pragma once
 
 #include <stddef.h>

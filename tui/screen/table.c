@@ -169,11 +169,9 @@ static void fit_cycle(char *out, size_t size, const char *text, const char *cycl
     snprintf(out, size, "%s" CYCLE "%s", first, right);
 }
 
-/*
- * Writes the text of a row into exactly `width` columns. The text before the name stays: a level,
+/* Writes the text of a row into exactly `width` columns. The text before the name stays: a level,
  * spaces, the marks ▾ ▸ →. So does the text after it: ↺, "⇄ 3 more". The names are cut as
- * area_name() cuts them, both sides of a ⇄ alike.
- */
+ * area_name() cuts them, both sides of a ⇄ alike. */
 static void branch_render(const struct area *area, int x, int y, int width, struct cell_style style,
                           const char *text)
 {

@@ -124,10 +124,8 @@ struct table_place {
     int x, y, width, height;
 };
 
-/*
- * Does an action. ACTION_REFRESH only settles. Positions of the mouse outside of `place` are
- * ignored; a wheel inside moves the selection.
- */
+/* Does an action. ACTION_REFRESH only settles. Positions of the mouse outside of `place` are
+ * ignored; a wheel inside moves the selection. */
 enum table_answer table_update(struct table *table, const struct table_source *source,
                                const struct view_input *input, const struct table_place *place);
 /* Selects the row with the key of the one that was selected, as far as there is one, and scrolls so

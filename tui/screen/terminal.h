@@ -40,9 +40,8 @@ void terminal_pause(struct terminal *terminal);
 void terminal_resume(struct terminal *terminal);
 /* Returns true if an event is waiting. */
 bool terminal_pending(const struct terminal *terminal);
-/*
- * Waits for an event. If `milliseconds` is not negative, it waits at most that long and then gives
+/* Waits for an event. If `milliseconds` is not negative, it waits at most that long and then gives
  * EVENT_TICK. It also gives EVENT_TICK if `counter`, an eventfd, becomes readable, which it reads
- * then (-1: there is none). Returns false if there will be no more events (the terminal is gone).
- */
+ * then (-1: there is none). Returns false if there will be no more events (the terminal is
+ * gone). */
 bool terminal_wait(struct terminal *terminal, int milliseconds, int counter, struct event *event);

@@ -173,10 +173,8 @@ static bool is_known(const char *kind)
     return true;
 }
 
-/*
- * Writes the kind of terminal to use. If the environment says that it takes true colours, that is
- * its relative that does: "xterm-direct" for "xterm-256color".
- */
+/* Writes the kind of terminal to use. If the environment says that it takes true colours, that is
+ * its relative that does: "xterm-direct" for "xterm-256color". */
 static const char *choose_kind(char *out, size_t size)
 {
     static const char direct[] = "-direct";
@@ -439,11 +437,9 @@ bool terminal_pending(const struct terminal *terminal)
     return poll(&input, 1, 0) == 1 && (input.revents & POLLIN);
 }
 
-/*
- * Reads what curses has kept, or else waits for input. Returns as get_wch() does, and 1 when the
+/* Reads what curses has kept, or else waits for input. Returns as get_wch() does, and 1 when the
  * time has passed or the counter has counted. No resize is missed: its signal only comes in the
- * wait.
- */
+ * wait. */
 static int wait_for_code(int milliseconds, int counter, wint_t *code)
 {
     struct pollfd inputs[2] = {{.fd = STDIN_FILENO, .events = POLLIN},

@@ -247,13 +247,11 @@ static const struct cell_style *const styles[THEME_KINDS] = {
     [THEME_MONO] = mono,
 };
 
-/*
- * The colours of categories, from xterm's. On a dark and on a light ground they are ten muted hues
+/* The colours of categories, from xterm's. On a dark and on a light ground they are ten muted hues
  * of about one lightness, with a contrast of at least 3 to either ground. Neighbours differ by at
  * least 18 in CIEDE2000 (Sharma, Wu and Dalal, 2005), and any two by 8. Those of the colour-blind
  * theme are the farthest apart in Oklab (Ottosson, 2020), as seen by all, and without one of the
- * three kinds of cones, after Machado, Oliveira and Fernandes (2009).
- */
+ * three kinds of cones, after Machado, Oliveira and Fernandes (2009). */
 #define MUTED                                                                                      \
     {                                                                                              \
         133, 29, 139, 101, 104, 137, 30, 131, 32, 168                                              \

@@ -64,11 +64,9 @@ struct cell_style theme_style(enum theme_role role);
 /* The colours that tell categories apart. */
 #define THEME_CATEGORIES 10
 
-/*
- * Returns the style of a category by its position in the legend, with its colour as foreground.
+/* Returns the style of a category by its position in the legend, with its colour as foreground.
  * `fixed` is the colour that a filter gave it, -1: none. `rest` is the position of the last
- * category, which is grey.
- */
+ * category, which is grey. */
 struct cell_style theme_category(const struct grid *grid, size_t position, size_t rest, int fixed);
 /* Returns the style of a box by its share of the whole, 0 to 1: one warm hue, hotter for a larger
  * one. */
@@ -80,20 +78,16 @@ uint32_t theme_pattern(size_t position);
 uint32_t theme_paper(void);
 uint32_t theme_ink(void);
 
-/*
- * Writes one character for each cell's style: '.' for the plain one, a letter for a role, a digit
+/* Writes one character for each cell's style: '.' for the plain one, a letter for a role, a digit
  * for the colour of a category, 'r' for that of the rest, other letters for other styles in the
- * order of their first cell. Then writes a line for each character with its meaning.
- */
+ * order of their first cell. Then writes a line for each character with its meaning. */
 void theme_dump(const struct grid *grid, FILE *out);
 
 /* ---- categories -------------------------------------------------------------------------- */
 
-/*
- * Assigns the theme's colours to the categories of a legend. A name has a colour of its own, the
+/* Assigns the theme's colours to the categories of a legend. A name has a colour of its own, the
  * same in every session. If two names of a legend have the same one, one of them gets another. A
- * category keeps its first colour, even if a filter removes others or changes their order.
- */
+ * category keeps its first colour, even if a filter removes others or changes their order. */
 
 #define CATEGORY_COLORS_KNOWN 512
 
@@ -106,11 +100,9 @@ struct category_colors {
     size_t next;
 };
 
-/*
- * Writes the colours, 0 to `slots` - 1, of the first `count` labels of a legend to `assigned`. All
+/* Writes the colours, 0 to `slots` - 1, of the first `count` labels of a legend to `assigned`. All
  * differ while `count` <= `slots` <= 64. If two labels had the same colour before, the first one
- * keeps it. `kind` tells colourings apart.
- */
+ * keeps it. `kind` tells colourings apart. */
 void category_colors_assign(struct category_colors *colors, unsigned kind,
                             const char *const labels[], size_t count, size_t slots,
                             uint8_t assigned[]);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The list of allocations behind every number: those of the active filter, sorted by any column.
- * The engine gives the rows on the screen (session/rows.h), so the list may have 100 million.
- */
+/* The list of allocations behind every number: those of the active filter, sorted by any column.
+ * The engine gives the rows on the screen (session/rows.h), so the list may have 100 million. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

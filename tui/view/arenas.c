@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The view of arenas: the program's own allocators as a tree, with their blocks that the filter
- * selects, and how they use the memory that they hold at one moment.
- */
+/* The view of arenas: the program's own allocators as a tree, with their blocks that the filter
+ * selects, and how they use the memory that they hold at one moment. */
 #include <inttypes.h>
 #include <stdlib.h>
 

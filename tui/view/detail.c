@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The page about one allocation: both stacks, who freed it, its neighbours at its birth and at its
- * end, what held its address before and after it, its chain of reallocations, and its members.
- */
+/* The page about one allocation: both stacks, who freed it, its neighbours at its birth and at its
+ * end, what held its address before and after it, its chain of reallocations, and its members. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The view of lifetimes: a histogram of freed blocks by the time, or by the number of allocations,
- * between their allocation and their free. A pane shows whose blocks lived so long.
- */
+/* The view of lifetimes: a histogram of freed blocks by the time, or by the number of allocations,
+ * between their allocation and their free. A pane shows whose blocks lived so long. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The view of retained sizes: who keeps memory alive at a snapshot of references. Roots and blocks
+/* The view of retained sizes: who keeps memory alive at a snapshot of references. Roots and blocks
  * open into what only they keep (the tree of dominators); types, owners and functions of the user
  * are sets, in which nothing counts twice. A block that another view has selected is shown with
  * what refers to it and what it refers to. The pane shows a shortest path from the selected block
- * to a root. All blocks of the process count, whatever is selected.
- */
+ * to a root. All blocks of the process count, whatever is selected. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

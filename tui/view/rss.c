@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The view of the resident set: at one of the moments at which the pages in memory were read, each
+/* The view of the resident set: at one of the moments at which the pages in memory were read, each
  * of its bytes in one class. The pane tells whose blocks make the selected class, who pins the
  * holes and who lived there last; or which stacks, files and mappings it consists of. All blocks of
- * the process count, whatever is selected.
- */
+ * the process count, whatever is selected. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The source view: a file with the bytes of each line in the margin. Without a file it lists the
- * files that have any.
- */
+/* The source view: a file with the bytes of each line in the margin. Without a file it lists the
+ * files that have any. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The view of threads: a tree of processes and their threads with what they allocated, and a pane
- * that tells who freed the blocks of the selected one, and whose blocks it freed.
- */
+/* The view of threads: a tree of processes and their threads with what they allocated, and a pane
+ * that tells who freed the blocks of the selected one, and whose blocks it freed. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The view of types, and a pane about the selected one: its members, the functions that allocate
- * it, the owners of its containers, or the names that would fit blocks of unknown type.
- */
+/* The view of types, and a pane about the selected one: its members, the functions that allocate
+ * it, the owners of its containers, or the names that would fit blocks of unknown type. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -49,10 +49,8 @@ struct view_ops {
     bool (*update)(void *view, struct browse *browse, const struct view_input *input);
     void (*render)(const void *view, const struct browse *browse, const struct area *area);
 
-    /*
-     * Writes what the selected thing offers, the step that names exactly it first: `l` lists its
-     * allocations. Returns the number, at most `capacity`.
-     */
+    /* Writes what the selected thing offers, the step that names exactly it first: `l` lists its
+     * allocations. Returns the number, at most `capacity`. */
     size_t (*offers)(void *view, struct browse *browse, struct view_offer *out, size_t capacity);
     /* Writes the selected thing as text, for `y`: whole names, whole stacks. Returns false if
      * nothing is selected. */

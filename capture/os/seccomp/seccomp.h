@@ -36,12 +36,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Returns true if the calling thread is under a filter, or that cannot be found out. It only opens,
+/* Returns true if the calling thread is under a filter, or that cannot be found out. It only opens,
  * reads and closes a file, as the loader does. prctl gives the answer too, but a filter may punish
  * that call. If the kernel knows no filters, there is none. Call it once, while there are no
- * threads.
- */
+ * threads. */
 bool seccomp_is_on(void);
 
 /* Does the same with a descriptor of /proc/PID/status, which it reads up to the answer. */
@@ -52,13 +50,11 @@ bool seccomp_is_on_by(int descriptor);
 
 struct sock_fprog;
 
-/*
- * Keeps a filter that the program is about to set, and returns the argument of
+/* Keeps a filter that the program is about to set, and returns the argument of
  * seccomp_filters_remove(). Call it before the filter is set, because with
  * SECCOMP_FILTER_FLAG_TSYNC the filter holds for all threads at once; then call
  * seccomp_filters_begin(). If there is no room to keep the filter, nothing is allowed. A filter
- * that the kernel cannot read is not kept.
- */
+ * that the kernel cannot read is not kept. */
 uint32_t seccomp_filters_add(const struct sock_fprog *program);
 
 /* Does the same with the filters of another process's thread, which the caller traces and has
@@ -98,17 +94,13 @@ extern const size_t required_calls_count;
 /* The most bytes that required_calls_forbidden() writes. */
 #define REQUIRED_CALLS_TEXT ((size_t)REQUIRED_CALLS_MAX * 6)
 
-/*
- * Writes the numbers of the required calls that the filters forbid into `text`, with colons between
+/* Writes the numbers of the required calls that the filters forbid into `text`, with colons between
  * (NULL: only counts them). Returns how many they are. Clears *possible if recording cannot do
- * without one.
- */
+ * without one. */
 size_t required_calls_forbidden(char *text, bool *possible);
 
-/*
- * Returns the answer of a filter to one call, as the kernel's interpreter gives it. 0 (kill the
+/* Returns the answer of a filter to one call, as the kernel's interpreter gives it. 0 (kill the
  * thread) for an unknown instruction, and if the answer depends on the place of the call. `data` is
- * struct seccomp_data. Only this folder uses it.
- */
+ * struct seccomp_data. Only this folder uses it. */
 struct sock_filter;
 uint32_t seccomp_evaluate(const struct sock_filter *code, uint32_t count, const uint32_t *data);

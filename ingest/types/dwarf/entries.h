@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Reads a DWARF type entry: its name in one spelling, its size, the type it points to, its members.
+/* Reads a DWARF type entry: its name in one spelling, its size, the type it points to, its members.
  * No function follows a chain of entries without a limit, because damaged entries may form a
- * circle.
- */
+ * circle. */
 #pragma once
 
 #include "ingest/types/dwarf/index.h"
@@ -58,11 +56,9 @@ char *types_tag_name(struct types_index *index, const struct types_type *type);
 /* Finds the complete record whose tag in its one spelling is `name`. */
 bool types_named(struct types_index *index, const char *name, struct types_type *type);
 
-/*
- * Finds the member of `record` at `offset`. Goes down through members and base classes that are
+/* Finds the member of `record` at `offset`. Goes down through members and base classes that are
  * records or arrays to one that is neither. In a union it takes the member that is a pointer, if
- * any is. Returns false if there is none, or if a union has pointers of several types there.
- */
+ * any is. Returns false if there is none, or if a union has pointers of several types there. */
 bool types_member_at(struct types_index *index, const struct types_type *record, uint64_t offset,
                      struct types_type *member);
 
@@ -76,11 +72,9 @@ bool types_is_array_at(struct types_index *index, const struct types_type *recor
 bool types_has_member_at(struct types_index *index, const struct types_type *record,
                          uint64_t offset, const struct types_type *member);
 
-/*
- * Returns true if the last member is an array without bound, or of at most one element. The record
+/* Returns true if the last member is an array without bound, or of at most one element. The record
  * is then as long as the program asked for, at least `*start` bytes, where the array begins. In a
- * union, one member that ends so is enough.
- */
+ * union, one member that ends so is enough. */
 bool types_flexible_end(struct types_index *index, const struct types_type *record,
                         uint64_t *start);
 

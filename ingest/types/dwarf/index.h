@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The declarations in the units of one DWARF file. For each type and namespace the index has its
+/* The declarations in the units of one DWARF file. For each type and namespace the index has its
  * scope, so names can be qualified, and types found by name or by size. The first question about a
- * unit reads it.
- */
+ * unit reads it. */
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -71,10 +69,9 @@ const struct types_entry *types_index_entry(const struct types_unit *unit, Dwarf
  * scopes of the same names. Returns false if there is none. */
 bool types_index_definition(struct types_index *index, Dwarf_Die *die, Dwarf_Die *definition);
 
-/*
- * Finds the complete records whose DW_AT_name without template arguments is `name` (`length`
- * bytes), one in each call. `*at` is the position, at first 0. Returns false if there are no more.
- */
+/* Finds the complete records whose DW_AT_name without template arguments is `name` (`length`
+ * bytes), one in each call. `*at` is the position, at first 0. Returns false if there are no
+ * more. */
 bool types_index_next(struct types_index *index, const char *name, size_t length, size_t *at,
                       Dwarf_Die *record);
 

@@ -103,11 +103,9 @@ static bool read_expression(const struct reader *reader, struct types_local loca
     return true;
 }
 
-/*
- * Reads a place without a list. It holds while the scope that declares the variable runs (DWARF 5,
+/* Reads a place without a list. It holds while the scope that declares the variable runs (DWARF 5,
  * 2.6.1). So the place of an inlined constructor's parameter does not hold in the rest of the
- * function, where the register or slot belongs to others.
- */
+ * function, where the register or slot belongs to others. */
 static bool read_in_scope(const struct reader *reader, struct types_local local,
                           const Dwarf_Die *scope, const Dwarf_Op *operations, size_t count)
 {

@@ -233,11 +233,9 @@ static char *record_name(struct types_index *index, Dwarf_Die *die)
     return alias ? strdup(alias) : qualify(index, die, dwarf_diename(die));
 }
 
-/*
- * Returns the file that declares `die`. From DWARF 5 on, file 0 is the unit's own, but
+/* Returns the file that declares `die`. From DWARF 5 on, file 0 is the unit's own, but
  * dwarf_decl_file() takes it for none. That function would also end the process if a split unit has
- * no files.
- */
+ * no files. */
 static const char *declaring_file(Dwarf_Die *die)
 {
     Dwarf_Attribute attribute;

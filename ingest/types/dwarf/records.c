@@ -369,11 +369,9 @@ static uint64_t round_up(uint64_t size)
     return (size + WORD - 1) / WORD * WORD;
 }
 
-/*
- * Gives the virtual base classes of a whole object, which lie behind its other data in their order
+/* Gives the virtual base classes of a whole object, which lie behind its other data in their order
  * (Itanium C++ ABI, 2.4). Gives none if the size of the object says otherwise, or if one has no
- * data beside its table: it may lie elsewhere.
- */
+ * data beside its table: it may lie elsewhere. */
 static bool each_virtual(struct fields *fields, Dwarf_Die *record)
 {
     struct virtual_bases bases = {.count = 0};

@@ -63,21 +63,17 @@ const struct types_place *types_records_find(const struct types_records *records
 struct types_place types_record_place(const struct symbols_file *file, uint32_t module,
                                       const struct types_type *type);
 
-/*
- * Calls `each` with `context` for every member and base class of the record at `place` that has
+/* Calls `each` with `context` for every member and base class of the record at `place` that has
  * bytes in it, in order of declaration, until it returns false. It leaves out virtual base classes,
- * whose place only the running program knows. Returns false if `each` did.
- */
+ * whose place only the running program knows. Returns false if `each` did. */
 bool types_record_members(struct types_index *index, const struct symbols_file *file,
                           const struct types_place *place, types_member_function *each,
                           void *context);
 
-/*
- * Does the same for the members at any depth, each before those inside it, with offsets in the
+/* Does the same for the members at any depth, each before those inside it, with offsets in the
  * record, or element, in which they lie. A type with a typedef has the name under that. Pieces of
  * memory in which libstdc++ makes an object have that object as their only member. Virtual base
- * classes of the record itself come last. The last members of very large records are missing.
- */
+ * classes of the record itself come last. The last members of very large records are missing. */
 bool types_record_fields(struct types_index *index, const struct symbols_file *file,
                          const struct types_place *place, types_member_function *each,
                          void *context);

@@ -42,12 +42,10 @@ static void append_string(struct text *text, const char *string)
 
 /* ---- default template arguments --------------------------------------------------------- */
 
-/*
- * `defaults` are the arguments from `first` on that a user does not write. %0 and %1 are the
+/* `defaults` are the arguments from `first` on that a user does not write. %0 and %1 are the
  * arguments themselves, * matches anything (the same policy has different names in different
  * compilers). Source: the synopses of the containers in ISO C++17, clauses 24-26; libstdc++'s
- * shared_ptr.
- */
+ * shared_ptr. */
 struct standard_template {
     const char *name;
     unsigned first;

@@ -11,12 +11,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/*
- * Returns the name in its one spelling: integer words in the usual order, `const` before the word
+/* Returns the name in its one spelling: integer words in the usual order, `const` before the word
  * it qualifies, one space before `*` and `&`, no inline namespaces of the standard libraries, no
  * default template arguments of the standard library, no suffixes of literals. It leaves a name
- * that cannot be parsed as it is. The caller frees the result. NULL if memory is exhausted.
- */
+ * that cannot be parsed as it is. The caller frees the result. NULL if memory is exhausted. */
 char *types_spelling(const char *name);
 
 /* Returns template argument `index` (from 0) of the outermost template of `name`, in its one

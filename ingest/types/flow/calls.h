@@ -30,12 +30,10 @@ void types_call_target(const struct types_site *site, uint64_t target, struct ty
  * known. */
 void types_called(const struct types_site *site, struct types_call *call);
 
-/*
- * Returns form_of() of the linkage name of the function that is called before the site's return
+/* Returns form_of() of the linkage name of the function that is called before the site's return
  * address. If that is 0, returns form_of() of the only function to which that one can have jumped,
  * through up to three functions of the module. A function whose last act is a call often jumps
- * there and leaves no frame. Returns 0 if it may be another function or is not known.
- */
+ * there and leaves no frame. Returns 0 if it may be another function or is not known. */
 unsigned types_call_form(const struct types_site *site, unsigned (*form_of)(const char *linkage));
 
 /* Returns the type of the parameter passed in the n-th integer register. False: not known. */

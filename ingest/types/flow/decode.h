@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Machine code of x86-64, decoded as far as following a pointer needs it: the operands of moves,
+/* Machine code of x86-64, decoded as far as following a pointer needs it: the operands of moves,
  * lea, add, sub, push and pop, the targets of branches, and for all other instructions the general
- * registers that they may write. Zydis decodes; nothing else in mprof knows it.
- */
+ * registers that they may write. Zydis decodes; nothing else in mprof knows it. */
 #pragma once
 
 #include <stdbool.h>
@@ -51,9 +49,8 @@ struct decode_instruction {
  * does. */
 const uint8_t *types_code(const struct symbols_file *file, uint64_t address, size_t *size);
 
-/*
- * Decodes the instruction at `address`; `size` bytes are available. Returns false if there is none.
- */
+/* Decodes the instruction at `address`; `size` bytes are available. Returns false if there is
+ * none. */
 bool types_decode(const uint8_t *bytes, size_t size, uint64_t address,
                   struct decode_instruction *instruction);
 

@@ -602,11 +602,9 @@ static bool visit_once(struct follower *follower, uint64_t key)
     return true;
 }
 
-/*
- * Returns true if an instruction must run. It is run again if other places hold the result, because
+/* Returns true if an instruction must run. It is run again if other places hold the result, because
  * paths may meet there. It is also run again if another record was met on the path, to see what
- * both paths have in common.
- */
+ * both paths have in common. */
 static bool visit(struct follower *follower, uint64_t address)
 {
     uint64_t holders = 0, last = follower->current.last;

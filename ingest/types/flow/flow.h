@@ -60,20 +60,16 @@ struct types_flow {
     struct types_evidence evidence[TYPES_EVIDENCE_MAX]; /* in the order in which it was met; last */
 };
 
-/*
- * Follows the result of the call that returns to the site's return address. rax is `offset` bytes
+/* Follows the result of the call that returns to the site's return address. rax is `offset` bytes
  * after the start of the block. With `in_memory` the result is not in rax but in the memory that
- * the call's first argument pointed to (posix_memalign). Returns false if memory is exhausted.
- */
+ * the call's first argument pointed to (posix_memalign). Returns false if memory is exhausted. */
 bool types_flow_follow(const struct types_site *site, int64_t offset, bool in_memory,
                        struct types_flow *flow);
 
-/*
- * Follows an object on the stack that holds the block after the call: its address was in register
+/* Follows an object on the stack that holds the block after the call: its address was in register
  * `number`. Notes into which other objects it is moved: the arguments of functions that take a "T
  * &&", and of swap. With `returned`, the call returns its address. Returns false if memory is
- * exhausted.
- */
+ * exhausted. */
 bool types_flow_follow_object(const struct types_site *site, uint8_t number, bool returned,
                               struct types_flow *flow);
 

@@ -55,9 +55,8 @@ struct types_flow_state {
     uint32_t varying; /* bit n: register n was computed: it cannot hold a constant */
 };
 
-/*
- * Returns the value of a register at `pc`: the tracked one, or else a pointer by its declared type.
- */
+/* Returns the value of a register at `pc`: the tracked one, or else a pointer by its declared
+ * type. */
 struct types_value types_flow_state_register(const struct types_flow_state *state,
                                              const struct types_place_types *places, uint64_t pc,
                                              uint8_t number);
@@ -84,11 +83,9 @@ void types_flow_state_store(struct types_flow_state *state, int64_t slot,
 /* Forgets the registers in the mask. */
 void types_flow_state_clobber(struct types_flow_state *state, uint32_t registers);
 
-/*
- * The facts read about the last few functions, for all calls in each: the places of its variables,
+/* The facts read about the last few functions, for all calls in each: the places of its variables,
  * and the values that the code before a call leaves in registers. Most calls are asked for in the
- * order of their addresses, and each continues from the one before.
- */
+ * order of their addresses, and each continues from the one before. */
 
 struct types_function {
     struct types_locals locals;
@@ -118,11 +115,9 @@ bool types_functions_decode(struct types_functions *functions, const uint8_t *by
 /* Returns how often a function was read. */
 uint64_t types_functions_read(const struct types_functions *functions);
 
-/*
- * Notes the targets of jumps in the code from the start of the function, where `code` points, to
+/* Notes the targets of jumps in the code from the start of the function, where `code` points, to
  * `end`. If a target lies in code that was already run, `reached` becomes 0. Returns false if the
- * code cannot be read or jumps too often.
- */
+ * code cannot be read or jumps too often. */
 bool types_function_scan(struct types_function *function, const uint8_t *code, uint64_t end);
 
 /* Returns true if a jump before the end of the scan leads to `address`. */

@@ -461,12 +461,10 @@ static bool types_assignment_target_fixed_size(const char *text, const char *cal
     return number;
 }
 
-/*
- * Finds the type that the target of the one call in `text` points to. `callee` is the name of the
+/* Finds the type that the target of the one call in `text` points to. `callee` is the name of the
  * allocating function, or NULL if it is not known. If exactly one call has that name, the statement
  * may contain other calls. If none has it, as with a macro, there must be only one call. Returns
- * false if there is no target, or several.
- */
+ * false if there is no target, or several. */
 static bool types_assignment_target(const struct types_site *site, const char *text,
                                     const char *callee, struct types_type *pointee)
 {

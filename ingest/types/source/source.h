@@ -39,12 +39,10 @@ struct types_choice {
 
 /* ---- source -------------------------------------------------------------------------------- */
 
-/*
- * Chooses by the statement at the site's innermost line, for a block of `size` bytes with `offset`
+/* Chooses by the statement at the site's innermost line, for a block of `size` bytes with `offset`
  * bytes before the first element. For inlined functions that hand memory on without a type, it uses
  * the statement that calls them. `front`: the assignment's target may name a record with other
- * bytes after it. Returns true and fills `choice` if exactly one named type fits.
- */
+ * bytes after it. Returns true and fills `choice` if exactly one named type fits. */
 bool types_source_choose(const struct types_site *site, enum types_operator by, uint64_t size,
                          int64_t offset, bool front, struct types_choice *choice);
 
@@ -61,22 +59,18 @@ enum types_new_statement types_source_new(const struct types_site *site);
 bool types_source_bytes(const struct types_site *site, uint64_t size, int64_t offset,
                         struct types_choice *choice);
 
-/*
- * Returns true if the statement keeps a block of a fixed number of bytes in a pointer to bytes or
+/* Returns true if the statement keeps a block of a fixed number of bytes in a pointer to bytes or
  * void, as a pool does. The type at its start is then only that of the first piece. `choice` is the
  * result so far. A type that fills the block, or that the code around it makes the element of an
- * array, stays.
- */
+ * array, stays. */
 bool types_source_pool(const struct types_site *site, uint64_t size, int64_t offset,
                        struct types_choice *choice);
 
 /* ---- names and simple expressions in source text --------------------------------------------- */
 
-/*
- * Finds the type that `text` (`length` bytes) names: "struct point", "unsigned long",
+/* Finds the type that `text` (`length` bytes) names: "struct point", "unsigned long",
  * "ns::Box<int>". Among types with that last name, those of the site's unit come first. Returns
- * false if there is none, or if several of different sizes could be meant.
- */
+ * false if there is none, or if several of different sizes could be meant. */
 bool types_expression_name(const struct types_site *site, const char *text, size_t length,
                            struct types_type *type);
 

@@ -28,12 +28,10 @@ void types_sources_note(struct types_sources *sources, struct cache_depends *dep
 /* Returns how often a file was read. */
 uint64_t types_sources_files_read(const struct types_sources *sources);
 
-/*
- * Reads the statement at `line` and `column`, from 1. Column 0 means unknown: then it reads the
+/* Reads the statement at `line` and `column`, from 1. Column 0 means unknown: then it reads the
  * first of several statements in the line, unless another could allocate. Returns false if the file
  * cannot be read, is newer than `built`, has no such line, or the statement is longer than
- * TYPES_STATEMENT_MAX.
- */
+ * TYPES_STATEMENT_MAX. */
 bool types_source_statement_read(struct types_sources *sources, const char *file, uint32_t line,
                                  uint32_t column, time_t built,
                                  char statement[TYPES_STATEMENT_MAX]);

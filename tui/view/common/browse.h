@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The state that all views share: the session, the active filter and its selection, the colouring,
+/* The state that all views share: the session, the active filter and its selection, the colouring,
  * the current moment and function. Views also use it to ask the browser for something (another
- * filter, another view, a message).
- */
+ * filter, another view, a message). */
 #pragma once
 
 #include <stdbool.h>
@@ -95,28 +93,22 @@ struct browse {
     bool message_is_error;
 };
 
-/*
- * Takes an open session, which must outlive it, and starts its engine. Runs no filter. Calls wait
+/* Takes an open session, which must outlive it, and starts its engine. Runs no filter. Calls wait
  * for the engine until loader.deadline_ms, which is -1 (without end) at first. Returns false with
- * `error` set.
- */
+ * `error` set. */
 bool browse_init(struct browse *browse, struct session *session, struct session_error *error);
 /* Stops the engine and frees everything except the session. */
 void browse_close(struct browse *browse);
 
-/*
- * Runs a filter. Returns false with `error` set if it is bad; nothing has changed then. The filter
- * becomes the active one now or, if the deadline comes first, in a later browse_update().
- */
+/* Runs a filter. Returns false with `error` set if it is bad; nothing has changed then. The filter
+ * becomes the active one now or, if the deadline comes first, in a later browse_update(). */
 bool browse_filter(struct browse *browse, const char *text, struct session_error *error);
 /* Gives up the filter that is coming; the active one stays. */
 void browse_keep_filter(struct browse *browse);
 /* Returns the filter that is coming or, if none is, the active one. */
 const char *browse_wanted_filter(const struct browse *browse);
-/*
- * Takes the answers that have come: a filter, a newer state. Returns false with `error` set if a
- * filter that was coming has failed; the active one stays.
- */
+/* Takes the answers that have come: a filter, a newer state. Returns false with `error` set if a
+ * filter that was coming has failed; the active one stays. */
 bool browse_update(struct browse *browse, struct session_error *error);
 /* Returns true if something is still being computed. */
 bool browse_waits(const struct browse *browse);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A list: a table whose rows are the answer to one question. The kind of a list says what it asks,
+/* A list: a table whose rows are the answer to one question. The kind of a list says what it asks,
  * and describes its columns; the list loads, sorts and shows the rows, which are structs of the
- * kind's own.
- */
+ * kind's own. */
 #pragma once
 
 #include <stdbool.h>
@@ -136,8 +134,6 @@ struct legend_names {
     const struct session_legend *legend;
 };
 struct alike_name list_legend_name(void *context, size_t entry);
-/*
- * Draws the words that take the place of rows: how far the engine is if they are not `known` yet,
- * otherwise why there are none.
- */
+/* Draws the words that take the place of rows: how far the engine is if they are not `known` yet,
+ * otherwise why there are none. */
 void list_render_empty(const struct browse *browse, const struct area *area, int y, bool known);

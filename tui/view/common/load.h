@@ -14,10 +14,8 @@
 
 #include "session/jobs.h"
 
-/*
- * The data begin with the request, which says what they are about. load_get() compares requests
- * byte by byte: give them no padding.
- */
+/* The data begin with the request, which says what they are about. load_get() compares requests
+ * byte by byte: give them no padding. */
 struct load_kind {
     size_t request_size, size; /* bytes of the request; of the data with the request */
     /* Computes the data from the request, on the engine's thread. Before the
@@ -61,10 +59,8 @@ struct loader {
 /* Returns the milliseconds of the clock of `deadline_ms`. */
 int64_t loader_now_ms(void);
 
-/*
- * Returns the data of a request, NULL if they are not there at the deadline. `selection` may be
- * NULL if the kind does not use it. The data are valid until the next call with this load.
- */
+/* Returns the data of a request, NULL if they are not there at the deadline. `selection` may be
+ * NULL if the kind does not use it. The data are valid until the next call with this load. */
 void *load_get(struct loader *loader, struct load *load, const struct load_kind *kind,
                struct selection *selection, const void *request);
 /* Waits for a job until the deadline. Returns its state. */

@@ -9,10 +9,8 @@
 
 /* ---- growth ------------------------------------------------------------------------------ */
 
-/*
- * The growth between two moments, for views: rows with names, loaded in the background. The range
- * of the timeline and the diff show them.
- */
+/* The growth between two moments, for views: rows with names, loaded in the background. The range
+ * of the timeline and the diff show them. */
 
 struct growth_data {
     struct {
@@ -54,11 +52,9 @@ bool split_times(const char *text, char *from, char *to, size_t size);
 
 #define WORST_HOLES_STEPS 12
 
-/*
- * Looks on for the moment. Returns false while it is not known. Sets `*use` to the use of all
+/* Looks on for the moment. Returns false while it is not known. Sets `*use` to the use of all
  * memory at `*ns`, or to NULL if there is no hole at any of the moments, or none can be known: the
- * blocks that a sample lacks would look like holes.
- */
+ * blocks that a sample lacks would look like holes. */
 bool worst_holes_get(struct browse *browse, uint64_t *ns, const struct session_use **use);
 /* Returns true if more bytes lie in holes than in blocks. */
 bool worst_holes_prevail(const struct session_use *use);

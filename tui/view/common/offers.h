@@ -12,10 +12,8 @@ size_t offer_step(struct view_offer *offer, const char *format, ...)
 
 /* ---- one function ----------------------------------------------------------------------- */
 
-/*
- * A function's name is the filter, unless other functions have it, too: then the engine lists the
- * stacks with this one, and a filter by the name says that it takes each.
- */
+/* A function's name is the filter, unless other functions have it, too: then the engine lists the
+ * stacks with this one, and a filter by the name says that it takes each. */
 #define FUNCTION_PARTS (SESSION_AT_USER + 1)
 
 struct function_matchers {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A view that is a list, with lines above it and maybe a pane about its selected row, which is a
+/* A view that is a list, with lines above it and maybe a pane about its selected row, which is a
  * list, too. A view of this kind describes its lists, its lines and what is its own; the rest is
- * here: loading, focus, mouse, search, order, drawing, `l`, `w`, `x`, `y` and `:w`.
- */
+ * here: loading, focus, mouse, search, order, drawing, `l`, `w`, `x`, `y` and `:w`. */
 #pragma once
 
 #include "tui/view/common/list.h"

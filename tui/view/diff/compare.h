@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Compares what was live at two moments, of one session or of two. Rows of two sessions are the
+/* Compares what was live at two moments, of one session or of two. Rows of two sessions are the
  * same if they have the same name: a type, a function, or a path of functions. Rows of the same
- * name are one row, also within one session.
- */
+ * name are one row, also within one session. */
 #pragma once
 
 #include "session/same_modules.h"
@@ -27,10 +25,8 @@ struct compare_side {
     const struct same_modules *same; /* what the later session calls its modules; NULL: the same */
 };
 
-/*
- * Stores the rows with anything live on a side, by name; compare_free() them. Call it where the
- * blocking functions of both sessions may be called. Returns false with `error` set.
- */
+/* Stores the rows with anything live on a side, by name; compare_free() them. Call it where the
+ * blocking functions of both sessions may be called. Returns false with `error` set. */
 bool compare_sides(const struct compare_side *before, const struct compare_side *after,
                    enum session_growth_by by, struct compare_row **rows, size_t *count,
                    struct session_error *error);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The state of the view of graphs: the list of saved filters, and the active filter as boxes and
+/* The state of the view of graphs: the list of saved filters, and the active filter as boxes and
  * lines. Each change of a box makes another text, which becomes the active filter; so undo and redo
  * of filters are those of the diagram, and a filter that is typed is drawn. graphs.c changes the
- * state, diagram.c asks what flows out of each box, places the boxes and draws.
- */
+ * state, diagram.c asks what flows out of each box, places the boxes and draws. */
 #pragma once
 
 #include "session/graphs.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The view of leaks: groups of never freed blocks, and in a pane the whole stack of the selected
- * one. It chooses what suppresses a group, and writes that beside the session (supp_file.h).
- */
+/* The view of leaks: groups of never freed blocks, and in a pane the whole stack of the selected
+ * one. It chooses what suppresses a group, and writes that beside the session (supp_file.h). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -44,11 +44,9 @@ static bool load_facts(struct memory_details *details, struct session *session,
     return good;
 }
 
-/*
- * Loads the allocation at an address and its neighbours at `ns`. `id` is its id, 0 if not known.
+/* Loads the allocation at an address and its neighbours at `ns`. `id` is its id, 0 if not known.
  * `details` are all 0 before. Returns false with `error` set; the parts that could be read are
- * there.
- */
+ * there. */
 static bool details_load(struct memory_details *details, struct session *session, uint64_t ns,
                          uint64_t address, uint64_t id, struct session_error *error)
 {

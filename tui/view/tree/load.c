@@ -473,10 +473,8 @@ static void append_children(struct tree_view *view, uint32_t node)
     view->count += count;
 }
 
-/*
- * Puts the rows below each other. Children are appended to a list of nodes that wait, from which
- * the last one is taken: a depth-first walk without recursion.
- */
+/* Puts the rows below each other. Children are appended to a list of nodes that wait, from which
+ * the last one is taken: a depth-first walk without recursion. */
 void tree_rows_make(struct tree_view *view)
 {
     const uint32_t selected = tree_selected(view);
