@@ -2,7 +2,6 @@
 /* Turns a trace into a session: the whole pipeline in one call. */
 #pragma once
 
-#include <signal.h>
 #include <stdbool.h>
 
 #include "cli/labels.h"

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <stdint.h>
-#include <string.h>
 
 #include "schemas/column_codec.h"
 

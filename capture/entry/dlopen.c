@@ -10,7 +10,6 @@
  */
 #include <dlfcn.h>
 #include <stdatomic.h>
-#include <stddef.h>
 
 #include "capture/os/c_library.h"
 #include "capture/record/allocators.h"

@@ -18,7 +18,6 @@
 #include "capture/record/control.h"
 #include "capture/record/events.h"
 #include "capture/record/exec_environment.h"
-#include "capture/record/gate.h"
 #include "capture/record/real.h"
 
 #define FRAME __builtin_frame_address(0)

@@ -16,7 +16,6 @@
 #pragma once
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 struct lockfree_entry {

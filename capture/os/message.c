@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "capture/os/arch_x86_64.h"
 #include "capture/os/os.h"
 #include "schemas/printable.h"
 

@@ -13,7 +13,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "capture/record/got_patch.h"

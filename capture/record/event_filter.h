@@ -10,7 +10,6 @@
 #include "capture/record/file.h"
 #include "capture/record/real.h"
 #include "capture/record/sampling.h"
-#include "capture/record/state.h"
 #include "capture/record/thread.h"
 
 /* True if the functions below must be asked. Set once at the start. */

@@ -9,7 +9,6 @@
 #include "capture/os/os.h"
 #include "capture/record/file.h"
 #include "capture/record/real.h"
-#include "capture/record/thread.h"
 #include "capture/record/triggers.h"
 
 /* Events before the loader has relocated this library. */

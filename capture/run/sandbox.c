@@ -4,10 +4,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -2,7 +2,6 @@
 #include "capture/stack/runtimes.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "capture/os/lockfree_table.h"

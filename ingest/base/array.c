@@ -6,8 +6,6 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
-#include "schemas/array.h"
-
 int compare_uint64(const void *left, const void *right)
 {
     const uint64_t *a = left, *b = right;

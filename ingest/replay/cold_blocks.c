@@ -2,7 +2,6 @@
 #include "ingest/replay/cold_blocks.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "ingest/base/array.h"
 #include "schemas/trace_coding.h"

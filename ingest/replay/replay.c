@@ -5,7 +5,6 @@
 
 #include "ingest/replay/blocks.h"
 #include "ingest/replay/extended.h"
-#include "ingest/replay/state.h"
 
 /* ---- order ------------------------------------------------------------------------------ */
 

@@ -7,7 +7,6 @@
 
 #include "ingest/types/allocators.h"
 #include "ingest/types/dwarf/entries.h"
-#include "ingest/types/dwarf/site.h"
 #include "ingest/types/dwarf/spelling.h"
 #include "ingest/types/flow/calls.h"
 #include "ingest/types/outer_frames.h"

@@ -12,12 +12,9 @@
 
 #include "ingest/base/array.h"
 #include "ingest/base/output_file.h"
-#include "ingest/replay/row_batch.h"
 #include "ingest/write/btree.h"
 #include "ingest/write/columns.h"
-#include "ingest/write/database.h"
 #include "ingest/write/derived.h"
-#include "ingest/write/frames.h"
 #include "ingest/write/inherited.h"
 #include "ingest/write/packed.h"
 #include "ingest/write/row_sample.h"

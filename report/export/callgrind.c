@@ -8,7 +8,6 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "report/export/export.h"
 #include "report/output/ids.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Chrome's trace events: counters of the live heap and the resident set, the lives of the largest
  * blocks as asynchronous events, marks, and the names of process and threads. Times are in µs. */
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "report/export/export.h"
 #include "report/output/json.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* DHAT's output, version 2, which Valgrind's dh_view.html shows. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "report/export/export.h"
 #include "report/output/ids.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Rows of csv and ndjson against a base: sums of groups, and allocations as a multiset. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "report/export/rows.h"
 #include "report/output/ids.h"

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "report/nineteen88/graph.h"
 #include "schemas/array.h"

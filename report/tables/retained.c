@@ -2,7 +2,6 @@
 /* Who keeps memory alive: the roots, types, owners and blocks that retain most at a snapshot of
  * references, and the blocks that nothing reaches. With a base, what has changed between two
  * snapshots: of two sessions, or of one. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The resident set at one moment: each byte in one class, whose live blocks are in memory and whose
  * are not, who pins the holes and who lived there last. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -9,7 +9,6 @@
  * jump, as it does when the heap is full. The collector may call finalizers, and they allocate: the
  * note is gone by then.
  */
-#include <string.h>
 
 #include "runtimes/ecl/record.h"
 

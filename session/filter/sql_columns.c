@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/filter/sql_columns.h"
 
-#include <string.h>
-
 const struct sql_dialect sql_dialects[DIALECT_TOTAL] = {
     [DIALECT_DUCKDB] =
         {

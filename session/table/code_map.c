@@ -2,7 +2,6 @@
 #include "session/table/code_map.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Returns the slot that holds the code, or the free one in which it belongs. */
 static size_t slot_of(const struct code_map *map, struct code code)

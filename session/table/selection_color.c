@@ -3,7 +3,6 @@
  * allocation. A row has a code that leads to its category. The code is the value of a column
  * (thread, type, kind, or the stack for functions and modules), or a class of size, age or
  * lifetime. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

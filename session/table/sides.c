@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Sets of other sessions, and sets with rows of several: each session's rows are one side. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
  * the place of its bucket, and each bucket is sorted. Then the number of allocations up to a time
  * is that before its bucket and a search within it. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "schemas/array.h"
 #include "session/spread.h"

@@ -2,7 +2,6 @@
 #include "tui/browser/browser.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "tui/browser/browser_state.h"
 #include "tui/browser/command.h"

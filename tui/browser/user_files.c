@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "schemas/hash.h"
-#include "session/graphs.h"
 #include "tui/browser/browser_state.h"
 #include "tui/screen/keys.h"
 #include "tui/screen/theme.h"

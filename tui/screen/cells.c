@@ -2,6 +2,7 @@
 #include "tui/screen/cells.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>

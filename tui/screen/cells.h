@@ -15,7 +15,6 @@
  */
 #pragma once
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -6,7 +6,6 @@
  * to a root. All blocks of the process count, whatever is selected. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "schemas/array.h"
 #include "schemas/code/short_name.h"

@@ -3,7 +3,6 @@
  * it, the owners of its containers, or the names that would fit blocks of unknown type. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "schemas/array.h"
 #include "session/residency.h"

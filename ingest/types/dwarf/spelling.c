@@ -2,7 +2,6 @@
 #include "ingest/types/dwarf/spelling.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Draws the overview. */
-#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "tui/screen/bars.h"
 #include "tui/screen/format.h"
