@@ -98,15 +98,13 @@ void symbol_cache_free(struct symbol_cache *cache)
 
 /* ---- ingest -------------------------------------------------------------------------------- */
 
-/*
- * Copies the files that the names of a session come from into the session itself: its modules,
+/* Copies the files that the names of a session come from into the session itself: its modules,
  * their separate debug information, the source files of its frames and the perf map. With them the
  * trace can be ingested on another machine, and the source can be read there.
  *
  * They go into the table `sqlar`, an SQLite archive (https://sqlite.org/sqlar.html).
  * `sqlite3 SESSION -Ax` unpacks it below the current folder, ready for --sysroot. The table
- * `bundle` says for each file that was wanted whether it is there, and if not, why.
- */
+ * `bundle` says for each file that was wanted whether it is there, and if not, why. */
 
 /* A file is left out if it is larger than BUNDLE_FILE_MAX bytes, or if the files would get larger
  * than BUNDLE_MAX bytes together. */

@@ -20,15 +20,13 @@
 #include "schemas/printable.h"
 #include "schemas/trace_begin.h"
 
-/*
- * Finds the machine of each trace of a session, and where each trace begins on one line of time.
+/* Finds the machine of each trace of a session, and where each trace begins on one line of time.
  *
  * Processes of one boot of one kernel share CLOCK_MONOTONIC, even in containers with other host
  * names. Between machines only the real-time clocks can be compared. The first trace of a machine
  * gives the offset from its monotonic to its real-time clock, and this offset is used for all its
  * traces. So events of one machine stay in order even if its real-time clock was set in between.
- * The errors of the machines' clocks are unknown.
- */
+ * The errors of the machines' clocks are unknown. */
 
 struct machine_start {
     char host[72], boot_id[40]; /* "": not known */

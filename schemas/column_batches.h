@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Packs and unpacks the batches of which a column chunk consists. schemas/columns.md is normative.
+/* Packs and unpacks the batches of which a column chunk consists. schemas/columns.md is normative.
  * Everything is inline and allocates nothing.
  *
  * Most values of a batch have the same number of bits, the others are exceptions (Zukowski, Héman,
  * Nes, Boncz: Super-Scalar RAM-CPU Cache Compression, ICDE 2006). The values lie in 32 lanes, so
  * that loops over the lanes use vectors without being written for any processor (Afroozeh, Boncz:
- * The FastLanes Compression Layout, VLDB 2023).
- */
+ * The FastLanes Compression Layout, VLDB 2023). */
 #pragma once
 
 #include <stdbool.h>
@@ -247,8 +245,7 @@ COLUMN_INLINE void column_get32_sums(uint32_t *values, size_t rows, uint32_t sum
 #endif
 }
 
-/*
- * COLUMN_UNPACK(type, get32) makes these functions for a type of 32 or 64 bits, modulo which they
+/* COLUMN_UNPACK(type, get32) makes these functions for a type of 32 or 64 bits, modulo which they
  * calculate:
  *
  * NAME_plane() stores the values of a plane of `bits` (1 to 32), shifted to the left by `up`, plus
@@ -256,8 +253,7 @@ COLUMN_INLINE void column_get32_sums(uint32_t *values, size_t rows, uint32_t sum
  *
  * column_batch_NAME() unpacks a batch whose head is good. Its body has column_batch_length() bytes,
  * and eight more bytes after it can be read. It stores the values plus `add`. `values` has room
- * for COLUMN_BATCH_ROWS. Returns false if the batch is damaged.
- */
+ * for COLUMN_BATCH_ROWS. Returns false if the batch is damaged. */
 #define COLUMN_UNPACK(type, name)                                                                  \
     typedef type column_##name##_value;                                                            \
     COLUMN_INLINE void column_##name##_plane(const uint8_t *data, unsigned bits, unsigned up,      \

@@ -47,16 +47,14 @@ static inline uint64_t text_hash(const char *text)
     return text_hash_add(TEXT_HASH_EMPTY, text);
 }
 
-/*
- * An open-addressing map from a hash to the indices of items that a caller keeps in an array.
+/* An open-addressing map from a hash to the indices of items that a caller keeps in an array.
  * The caller compares items itself:
  *
  *     for (size_t probe = index_map_begin(&map, hash);
  *          (index = index_map_next(&map, hash, &probe)) != INDEX_NONE;)
  *         if (the item at `index` is the one) …
  *
- * A zero-initialized map is empty. Hashes of what comes from traces begin with hash_seed().
- */
+ * A zero-initialized map is empty. Hashes of what comes from traces begin with hash_seed(). */
 struct index_map {
     struct index_slot {
         uint32_t tag;   /* low half of the hash: gives the place, and is compared */

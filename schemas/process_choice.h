@@ -46,11 +46,9 @@ static inline bool process_choice_matches(const struct process_choice *row, cons
            (slash && strcmp(word, slash + 1) == 0);
 }
 
-/*
- * Returns the index of the row that `word` means, or `count` if no row matches. NULL matches every
+/* Returns the index of the row that `word` means, or `count` if no row matches. NULL matches every
  * row. If several rows match, it is the one of most weight, the first among equals.
- * Stores the number of matching rows in *matches.
- */
+ * Stores the number of matching rows in *matches. */
 static inline size_t process_choose(const struct process_choice *rows, size_t count,
                                     const char *word, size_t *matches)
 {

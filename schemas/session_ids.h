@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The ids that a session may have.
+/* The ids that a session may have.
  *
  * Ids of module, thread, arena and the like count from 1, and a reader keeps arrays by id. A trace
- * may have lost parts, so there may be gaps, but an id far above the number of rows is damage.
- */
+ * may have lost parts, so there may be gaps, but an id far above the number of rows is damage. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Trace format 1: the one codec that capture (writer) and ingest (reader) share.
+/* Trace format 1: the one codec that capture (writer) and ingest (reader) share.
  *
  * schemas/trace-format.md is normative; this header follows it. Everything here is inline,
  * allocates nothing, calls only mem* of libc, and is safe in a signal handler.
@@ -9,8 +8,7 @@
  * SWITCH record. It puts records with trace_put_*() at a cursor that has at least TRACE_RECORD_MAX
  * bytes left. It publishes them by a release store of the chunk's `commit`.
  * A reader resets in the same places and calls trace_get() until it returns TRACE_GET_END or
- * TRACE_GET_DAMAGED.
- */
+ * TRACE_GET_DAMAGED. */
 #pragma once
 
 #include <stdbool.h>

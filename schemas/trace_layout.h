@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Trace format 1: the layout of the file, and the numbers that it uses.
- * schemas/trace-format.md is normative; schemas/trace_codec.h reads and writes the records.
- */
+/* Trace format 1: the layout of the file, and the numbers that it uses.
+ * schemas/trace-format.md is normative; schemas/trace_codec.h reads and writes the records. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Trace format 1: writes and reads the records of a snapshot of references (trace-format.md,
+/* Trace format 1: writes and reads the records of a snapshot of references (trace-format.md,
  * "References"). trace_codec.h wraps the payloads into records.
  *
  * Each trace_put_references…() writes a payload of at most TRACE_EXTENDED_MAX bytes at `p` and
  * returns its end; it cuts texts that are too long. Each trace_get_references…() begins at the
- * payload's beginning and returns false if it ends early. Its texts lie in the payload.
- */
+ * payload's beginning and returns false if it ends early. Its texts lie in the payload. */
 #pragma once
 
 #include "schemas/trace_codec.h"

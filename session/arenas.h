@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The use of the memory that the arenas of a program hold at one moment. The memory of an arena is
+/* The use of the memory that the arenas of a program hold at one moment. The memory of an arena is
  * that of its hosts: live blocks of the heap, or of the arena's parent, in which live blocks of the
  * arena lie. A host without any live block of an arena cannot be told from another block: it counts
  * for none. Memory that did not come from a recorded allocation (mmap) has no host.
  *
- * The rules of session.h hold. In a sampled session the blocks are the recorded ones.
- */
+ * The rules of session.h hold. In a sampled session the blocks are the recorded ones. */
 #pragma once
 
 #include "session/session.h"

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The story of one allocation: what lay beside it, what was at its address before and after it, and
+/* The story of one allocation: what lay beside it, what was at its address before and after it, and
  * the chain of reallocations that it belongs to.
  *
- * The rules of session.h hold: these functions block.
- */
+ * The rules of session.h hold: these functions block. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The code behind the names of a session: modules, functions and frames with their addresses, and
+/* The code behind the names of a session: modules, functions and frames with their addresses, and
  * the arenas. For reports and exports, which name code to other programs.
  *
  * The rules of session.h hold: one thread at a time uses a session; text is valid until
@@ -9,8 +8,7 @@
  *
  * Two kinds of addresses occur. A `pc` or a start of a function is an address in the ELF file of
  * its module. An address in the process is that plus the module's load_bias. Code that lies in no
- * module (module 0) has addresses in the process only.
- */
+ * module (module 0) has addresses in the process only. */
 #pragma once
 
 #include <stdbool.h>

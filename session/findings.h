@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Findings that the shipped graphs make (docs/graphs.md): each graph looks for one fault, and each
+/* Findings that the shipped graphs make (docs/graphs.md): each graph looks for one fault, and each
  * of its largest groups, by the user's function and type, is a finding. They are ranked by their
  * bytes times how certain the fault is, the user's own code first. Bytes that only pass through
  * count less than those that are held.
  *
- * The rules of session.h hold: ranked_find() blocks.
- */
+ * The rules of session.h hold: ranked_find() blocks. */
 #pragma once
 
 #include "session/session.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Filter graphs under a name, and settings. Both lie in tables of the session or in the user's
+/* Filter graphs under a name, and settings. Both lie in tables of the session or in the user's
  * folder, $XDG_CONFIG_HOME/mprof (~/.config/mprof); some graphs ship with the program.
  *
  * A graph's text is `{ NAME(PARAMETERS) = pipeline ; } [ pipeline ]`. If it ends in a pipeline,
@@ -10,8 +9,7 @@
  * The session's own connection only reads. Changes of the session use another one for a moment.
  * They are refused while the session is still being recorded. All functions may be called from any
  * thread, between session_open() and session_close(). If a session is NULL, there is only the
- * user's folder.
- */
+ * user's folder. */
 #pragma once
 
 #include <stdbool.h>
@@ -125,8 +123,7 @@ bool session_setting_delete(struct session *session, enum session_place place,
 
 /* ---- diagram ---- */
 
-/*
- * A filter graph as a diagram: boxes, each with one output, and lines from outputs to inputs. A box
+/* A filter graph as a diagram: boxes, each with one output, and lines from outputs to inputs. A box
  * is a set ("live at peak"), a step ("where size > 1K") or an operator that joins two sets ("-").
  * Text and diagram are two forms of one graph: reading a text and writing it again gives a graph of
  * the same result. A graph's name that a text defines is a set there, and the definitions stay as
@@ -134,8 +131,7 @@ bool session_setting_delete(struct session *session, enum session_place place,
  *
  * The output of a box goes to one input or to several. In the text it is then there several times:
  * parts of it that are the same are one box, except sets. A box comes after its inputs, and the
- * last one is the result.
- */
+ * last one is the result. */
 
 enum session_box_kind {
     SESSION_BOX_SET,
@@ -194,16 +190,14 @@ bool session_diagram_circles(const struct session_diagram *diagram, size_t from,
 char *session_diagram_joined(const struct session_diagram *diagram, size_t from, size_t to,
                              char operator_);
 
-/*
- * Return the text of the whole graph after a change, malloc()ed, NULL if there is no memory. The
+/* Return the text of the whole graph after a change, malloc()ed, NULL if there is no memory. The
  * diagram stays as it is. The caller checks the text.
  * - replaced: the box has another text;
  * - inserted: a step, or an operator and a set ("- live at end"), works on the box's output;
  * - removed: a step gives way to its input, an operator to its first input; a set becomes `all`;
  * - swapped: the inputs of an operator change places;
  * - wired: the output of the box `from` goes to an input of `to`, in place of what went there. The
- *   caller has ruled out a circle.
- */
+ *   caller has ruled out a circle. */
 char *session_diagram_replaced(const struct session_diagram *diagram, size_t box, const char *text);
 char *session_diagram_inserted(const struct session_diagram *diagram, size_t box, const char *text);
 char *session_diagram_removed(const struct session_diagram *diagram, size_t box);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The results of filter graphs (schemas/filter-language.md): allocations, groups of allocations, or
+/* The results of filter graphs (schemas/filter-language.md): allocations, groups of allocations, or
  * one number. graph_run() runs a text and gives a result that says which of the three it is.
  *
  * Order of calls: session_open(), graph_run(), the getters of the result's kind,
@@ -16,8 +15,7 @@
  * Allocations, bytes, avg_size and share are known from the start. The others are computed for all
  * groups at once, when they are first asked for, most of them together: in one pass over the
  * selected allocations, peak_bytes and turnover in some. session_groups_prepare() does it at a
- * moment of the caller's choice, and in one pass for all that it is asked for.
- */
+ * moment of the caller's choice, and in one pass for all that it is asked for. */
 #pragma once
 
 #include <stdbool.h>
@@ -47,11 +45,9 @@ struct graph_options {
 struct graph_result *graph_run_with(struct session *session, const char *text,
                                     const struct graph_options *options,
                                     struct session_error *error);
-/*
- * Runs steps ("where size > 1K | join type") on the allocations of a selection, which any
+/* Runs steps ("where size > 1K | join type") on the allocations of a selection, which any
  * filter may have made. A set at the beginning of the text is not used. Otherwise it does what
- * graph_run() does.
- */
+ * graph_run() does. */
 struct graph_result *selection_graph(struct selection *selection, const char *steps,
                                      struct session_error *error);
 void graph_result_free(struct graph_result *result);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The memory between live blocks at one moment. A gap lies between the end of a live block and the
+/* The memory between live blocks at one moment. A gap lies between the end of a live block and the
  * start of the next one above it, whether a selection has these blocks or not. By their size, gaps
  * are the allocator's own bytes (up to SESSION_OVERHEAD_MOST), small gaps, or holes (from `least`
  * bytes on). A gap of 16 MiB or more is not a gap but the space between two regions
@@ -10,8 +9,7 @@
  * A gap of `least` bytes or more is not a hole, but not known, if a block beside it may have a
  * mapping of its own, or if two heaps of an arena may meet in it (session/store/mapped.h).
  *
- * The rules of session.h hold: these functions block, and one thread at a time uses a session.
- */
+ * The rules of session.h hold: these functions block, and one thread at a time uses a session. */
 #pragma once
 
 #include "session/session.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Asks questions about a session without waiting for the answers.
+/* Asks questions about a session without waiting for the answers.
  *
  * session_jobs_start() gives the session to a thread, the engine. From now on only the engine calls
  * the functions of session.h that read allocations; session_jobs_stop() takes the session back.
@@ -22,8 +21,7 @@
  *    in it: keep the job as long as the answer is shown. selection_share() keeps a selection
  * longer.
  *
- * Only one thread may call the functions below.
- */
+ * Only one thread may call the functions below. */
 #pragma once
 
 #include "session/session.h"

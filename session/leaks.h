@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Blocks that were never freed, grouped by their common path: the functions of the stack from the
+/* Blocks that were never freed, grouped by their common path: the functions of the stack from the
  * call site outwards. A function that a recursion enters again counts once, at its innermost place,
  * so all depths of a recursion are one group. Blocks of one path but of two types are two groups;
  * types are equal if their names are. If the session has references between blocks, so are those
@@ -8,8 +7,7 @@
  * are a group apart: those whose whole stack and type no later block has. The graph `leaks_by_user`
  * takes the other leaks.
  *
- * The session is open while these functions run, and one thread at a time uses it (session.h).
- */
+ * The session is open while these functions run, and one thread at a time uses it (session.h). */
 #pragma once
 
 #include "session/session.h"

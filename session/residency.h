@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The resident set of a process, explained. At some moments mprof-run has read which pages are in
+/* The resident set of a process, explained. At some moments mprof-run has read which pages are in
  * memory. Ingest has put each of their bytes into one class (docs/session-schema.md, residency):
  * the classes in RSS add up to the pages that were counted. Others lie beside it: live blocks that
  * were never touched, swapped pages.
  *
- * The rules of session.h hold: these functions block, and one thread at a time uses a session.
- */
+ * The rules of session.h hold: these functions block, and one thread at a time uses a session. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The allocations of a selection as a list that can be sorted by any of its columns. A caller asks
+/* The allocations of a selection as a list that can be sorted by any of its columns. A caller asks
  * for the part of it that it shows. No call sorts the whole selection, so the time for a part does
  * not depend on its place, and memory is bounded.
  *
- * The rules of session.h hold.
- */
+ * The rules of session.h hold. */
 #pragma once
 
 #include <stdbool.h>

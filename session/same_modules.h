@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Modules of two sessions that are one program or library under two names, such as app-1.0 and
+/* Modules of two sessions that are one program or library under two names, such as app-1.0 and
  * app-1.1. A comparison of the sessions takes the names of one of them for both.
  *
  * Two modules are the same if they have one build-id, if they have one name, or if their names
- * differ in their versions alone and no other module of either session has such a name.
- */
+ * differ in their versions alone and no other module of either session has such a name. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The read side of a session: opens it, filters it, answers queries. Uses no terminal and prints
+/* The read side of a session: opens it, filters it, answers queries. Uses no terminal and prints
  * nothing.
  *
  * Order of calls: session_open(), then any query, then session_close(). Pointers into the session
@@ -13,8 +12,7 @@
  *
  * If the trace was sampled, sums (bytes and numbers of allocations of selections, slots, functions,
  * legends; peaks) are estimates for the whole program. Queries about single blocks give the
- * recorded ones: selection_count(), rows, the memory grid. Filters test blocks as recorded.
- */
+ * recorded ones: selection_count(), rows, the memory grid. Filters test blocks as recorded. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The allocations of a selection by the lines of a source file.
+/* The allocations of a selection by the lines of a source file.
  *
- * The rules of session.h hold: these functions block.
- */
+ * The rules of session.h hold: these functions block. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The spread of a selection's allocations over sizes, lifetimes and threads.
+/* The spread of a selection's allocations over sizes, lifetimes and threads.
  *
- * The rules of session.h hold. Sums are estimates if the session is sampled.
- */
+ * The rules of session.h hold. Sums are estimates if the session is sampled. */
 #pragma once
 
 #include "session/session.h"

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Runs SQL of the user on a session, read only: one statement, whose rows come back as a table. It
+/* Runs SQL of the user on a session, read only: one statement, whose rows come back as a table. It
  * has graph('…') and graph_warning('…') of docs/session-schema.md, on this session.
  *
  * The rules of session.h hold: the call blocks, and a cancel of the question ends it
  * (session_job_cancel()). It uses a connection of its own, so nothing that a statement does reaches
- * another question.
- */
+ * another question. */
 #pragma once
 
 #include <stdbool.h>

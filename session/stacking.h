@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A selection stacked by any field, or by its groups: what a timeline draws one above the other.
+/* A selection stacked by any field, or by its groups: what a timeline draws one above the other.
  *
- * The rules of session.h hold: selection_stacking() blocks.
- */
+ * The rules of session.h hold: selection_stacking() blocks. */
 #pragma once
 
 #include "session/session.h"

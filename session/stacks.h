@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Sums of a selection by stack, which calling context trees, reports and exports begin with.
+/* Sums of a selection by stack, which calling context trees, reports and exports begin with.
  *
  * The rules of session.h hold: it blocks (jobs.h asks without waiting), bytes and nanoseconds since
  * the trace began, sums are estimates if the session is sampled. All cores take part, and memory is
- * bounded by the number of rows.
- */
+ * bounded by the number of rows. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Tables: the allocations of a selection in groups, a row for each, with what is asked of them.
+/* Tables: the allocations of a selection in groups, a row for each, with what is asked of them.
  *
  * The rules of session.h hold: selection_table() blocks (jobs.h asks without waiting), sums are
  * estimates if the session is sampled. If the selection has all allocations, sums by size, type or
  * anything that the stack tells come from what ingest stored, without a pass. Otherwise all cores
  * take part in one pass, and in some more for peak_bytes and turnover.
  *
- * A list that shows a table asks for it once. It sorts and cuts the rows itself, or asks again.
- */
+ * A list that shows a table asks for it once. It sorts and cuts the rows itself, or asks again. */
 #pragma once
 
 #include "session/groups.h"

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Selections over time: times as text, what was allocated when, what grew, and single events.
+/* Selections over time: times as text, what was allocated when, what grew, and single events.
  *
  * The rules of session.h hold: these functions block, one thread at a time uses a session, and sums
- * are estimates if the session is sampled.
- */
+ * are estimates if the session is sampled. */
 #pragma once
 
 #include <stdbool.h>
@@ -92,8 +90,7 @@ struct session_event {
     const struct session_allocation *allocation; /* valid until the visitor returns */
 };
 
-/*
- * Calls `visit` for each allocation and each free of the selected blocks, as recorded: in a sampled
+/* Calls `visit` for each allocation and each free of the selected blocks, as recorded: in a sampled
  * session, too, each block counts once. In one nanosecond the frees of older blocks come first,
  * then the allocations, then the frees of blocks that were allocated in it; equal ones by id.
  * Memory is bounded (about 70 MiB), however many events there are and however they lie.
@@ -101,8 +98,7 @@ struct session_event {
  * If `visit` returns false, the replay ends and returns false; `error` stays as it is, so the
  * visitor keeps its own error. Also returns false with `error` set: a damaged chunk, no memory,
  * cancelled. The visitor must ask nothing that reads rows of the session's allocations; names and
- * frames are allowed.
- */
+ * frames are allowed. */
 bool selection_events(struct selection *selection,
                       bool (*visit)(void *context, const struct session_event *event),
                       void *context, struct session_error *error);

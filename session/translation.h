@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Filters as SQL for other databases: one query over the tables of mprof-export --tables, which
+/* Filters as SQL for other databases: one query over the tables of mprof-export --tables, which
  * gives for each session there what the filter gives on it (docs/exports.md). It needs no session.
  *
  * Allocations are rows with `session` and `id`, groups rows with `session` and the joined fields,
@@ -10,8 +9,7 @@
  * With `by`, sessions with the same values of some keys of `meta`, such as labels, count as one:
  * the blocks of all make a group, and a measure has a row for each such set of sessions.
  *
- * A step that a database cannot answer exactly is refused.
- */
+ * A step that a database cannot answer exactly is refused. */
 #pragma once
 
 #include "session/session.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The calling context tree of a selection: which path of calls holds how much.
+/* The calling context tree of a selection: which path of calls holds how much.
  *
  * Every stack with selected allocations is a path of nodes; a node's sums are those of all paths
  * through it. Top-down a path leads from the outermost function inwards to the call site, bottom-up
@@ -20,8 +19,7 @@
  *
  * Order of calls: session_tree_new(), then the other functions, session_tree_free(). The children
  * of a node are made when they are first asked for. One thread (the engine of jobs.h) may call the
- * functions that take an error while another one calls those that only read.
- */
+ * functions that take an error while another one calls those that only read. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The types of a selection. Types of one name are one row, as in a `join type`. The blocks of a row
+/* The types of a selection. Types of one name are one row, as in a `join type`. The blocks of a row
  * may be known with different confidence: `exact_bytes` tells how many bytes have an exact type.
  *
- * The rules of session.h hold. Sums are estimates if the session is sampled.
- */
+ * The rules of session.h hold. Sums are estimates if the session is sampled. */
 #pragma once
 
 #include "session/session.h"

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The user's own code in stacks: which frame answers "where in my code?". schemas/code/user_code.h
+/* The user's own code in stacks: which frame answers "where in my code?". schemas/code/user_code.h
  * describes the settings; a session opens with the default ones.
  *
  * Settings also say which functions are wrappers of an allocator, beside those that ingest knows by
  * their names. The frames of a wrapper are not call sites, so a new wrapper moves the call sites of
  * its stacks outward, and with them what belongs to a call site: function, caller, file, line and
- * module.
- */
+ * module. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The entry points of the heap. Each makes the real call and records it.
+/* The entry points of the heap. Each makes the real call and records it.
  *
  * They are compiled with a frame pointer: the stack walk starts at __builtin_frame_address(0) of
  * the function that the program called. They hold the guard over the real call too, so that an
  * allocator's own allocations below this library are not taken for the program's.
  *
- * errno stays as the real call left it, because recording uses raw system calls only.
- */
+ * errno stays as the real call left it, because recording uses raw system calls only. */
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>

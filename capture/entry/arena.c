@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Records the program's own allocators: mprof_arena_create(), mprof_arena_realloc() and so on. The
+/* Records the program's own allocators: mprof_arena_create(), mprof_arena_realloc() and so on. The
  * calls that programs make most come from heap.c.
  *
  * A forked child writes a trace of its own and has to name its parent's arenas there again. So a
  * table keeps the arenas in use, each with the trace that last named it. Each number is given out
  * once, and its low bits are its place in the table. When the table is full, a new arena is named
- * only at its creation, and a sample takes none of its blocks.
- */
+ * only at its creation, and a sample takes none of its blocks. */
 #include "capture/entry/arena.h"
 
 #include <stdatomic.h>
@@ -26,8 +24,7 @@
 
 /* ---- sampled blocks of arenas ----------------------------------------------------------- */
 
-/*
- * Chooses which blocks of the program's own allocators a sample takes. The choice is made as for
+/* Chooses which blocks of the program's own allocators a sample takes. The choice is made as for
  * heap blocks, by the bytes that the thread allocates in both.
  *
  * The table of sampling.h holds a block of an arena by its address and by the arena's place
@@ -35,8 +32,7 @@
  * a reset finds them. If it has more blocks than the list can hold, the reset searches the whole
  * table.
  *
- * All functions need the guard held and sampling on.
- */
+ * All functions need the guard held and sampling on. */
 
 #define ARENA_SAMPLE_LISTED 8u
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The recorder's side of mprof-run --pid: begins and ends recording in a process that runs already.
+/* The recorder's side of mprof-run --pid: begins and ends recording in a process that runs already.
  * capture/os/attach.h describes the mailbox.
  *
  * mprof-run lets one thread of the process call the mailbox where a program may call dlopen. The
  * other threads go on. Their calls come here from the moment that a slot is changed, but they are
- * recorded only after all slots are: until then the recording waits, as with --start-on.
- */
+ * recorded only after all slots are: until then the recording waits, as with --start-on. */
 #include "capture/os/attach.h"
 
 #include <dlfcn.h>

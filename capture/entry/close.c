@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Entry points that close descriptors: close, close_range, closefrom, and dup2 and dup3, which take
+/* Entry points that close descriptors: close, close_range, closefrom, and dup2 and dup3, which take
  * a number away from the file that has it.
  *
  * The trace's descriptor is not one of the program's: to the program it is a number that is not
  * open. If the program closes all descriptors, this one stays open. If the program wants this
  * number for a file, it gets it as soon as no thread of the recorder is using it. Otherwise the
  * recorder might grow a file that the program has opened under that number. A vfork child behaves
- * as if it ran without the recorder: it has descriptors of its own, and the parent's memory.
- */
+ * as if it ran without the recorder: it has descriptors of its own, and the parent's memory. */
 #include "capture/entry/startup.h"
 
 #include <errno.h>

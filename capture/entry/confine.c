@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Entry points by which a program confines itself: prctl() and syscall(), the two ways to seccomp.
+/* Entry points by which a program confines itself: prctl() and syscall(), the two ways to seccomp.
  * Calls that execute a program or close descriptors also come by syscall().
  *
  * The filter is kept before it is set (seccomp.h). If it will not let the trace grow, the recorder
- * first takes room for a while. When that is used up, recording ends and the program goes on.
- */
+ * first takes room for a while. When that is used up, recording ends and the program goes on. */
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <stdarg.h>

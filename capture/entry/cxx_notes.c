@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Notes the sizes that C++ operators delete state, and warns of allocators whose operators do not
+/* Notes the sizes that C++ operators delete state, and warns of allocators whose operators do not
  * call malloc.
  *
  * tcmalloc, jemalloc and mimalloc bring their own operators new and delete, which take memory
  * directly. If the recorder is preloaded before such a library, it sees malloc and free but not
- * these, unless the operators of cxx_operators.c come between.
- */
+ * these, unless the operators of cxx_operators.c come between. */
 #include <dlfcn.h>
 #include <link.h>
 #include <stdbool.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * libmprof_operators.so defines C++'s operators new and delete on top of malloc and free.
+/* libmprof_operators.so defines C++'s operators new and delete on top of malloc and free.
  *
  * tcmalloc, jemalloc and mimalloc bring operators that take memory directly, which the recorder
  * would not see. If this library is preloaded between the recorder and such a library, its
@@ -12,8 +11,7 @@
  *
  * If malloc fails, the next operator is asked: it calls the new handler and throws.
  *
- * This is plain C under the names that the linker knows, so it needs nothing but the C library.
- */
+ * This is plain C under the names that the linker knows, so it needs nothing but the C library. */
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The entry point of dlclose. A library that is loaded later in the same place is another module.
+/* The entry point of dlclose. A library that is loaded later in the same place is another module.
  *
- * It has its own file, so that a static program has the C library's dlclose only if it calls it.
- */
+ * It has its own file, so that a static program has the C library's dlclose only if it calls it. */
 #include <dlfcn.h>
 
 #include "capture/entry/names.h"

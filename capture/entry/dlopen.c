@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The entry points of dlopen, dlmopen and dlsym. They notice libraries that may bypass the
+/* The entry points of dlopen, dlmopen and dlsym. They notice libraries that may bypass the
  * recorder.
  *
  * The loader looks at its caller for the run path, the namespace and the next definition. So these
  * entry points do not call the real function but jump to it, with the stack and the arguments
  * unchanged. Before that they call a function with the same arguments, which does the work and
- * returns where to jump.
- */
+ * returns where to jump. */
 #include <dlfcn.h>
 #include <stdatomic.h>
 

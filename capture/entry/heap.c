@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The entry points of the heap that programs call most, and those of mprof.h, for each block of an
+/* The entry points of the heap that programs call most, and those of mprof.h, for each block of an
  * arena. Nearly all events of a sample are skipped
  * (event_filter.h), and these functions find that out before anything else. They are compiled
  * without a frame and leave by a jump: to the real function if it can do without us, otherwise to
- * the function that records (allocate.h, arena.h).
- */
+ * the function that records (allocate.h, arena.h). */
 #include <stdatomic.h>
 #include <stdlib.h>
 

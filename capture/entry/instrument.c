@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The hooks of -finstrument-functions. They do nothing without unwind=instrument. The C library has
+/* The hooks of -finstrument-functions. They do nothing without unwind=instrument. The C library has
  * the same two as empty functions, so such a program also runs without the recorder.
  *
- * They are compiled with a frame pointer, so that the place of the calling function is known.
- */
+ * They are compiled with a frame pointer, so that the place of the calling function is known. */
 #include "capture/entry/names.h"
 #include "capture/record/events.h"
 #include "capture/record/gate.h"

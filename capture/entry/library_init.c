@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Begins recording in the library's constructor and ends it in the destructor.
+/* Begins recording in the library's constructor and ends it in the destructor.
  *
  * Most programs allocate before the constructor runs, and recording has then begun already. At exit
- * the loader chooses the order of destructors; frees after this one are still recorded.
- */
+ * the loader chooses the order of destructors; frees after this one are still recorded. */
 
 #include <link.h>
 #include <stdlib.h>

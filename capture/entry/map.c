@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Entry points of mappings: mmap, munmap, mremap and mprotect, which record only with --mmap, and
+/* Entry points of mappings: mmap, munmap, mremap and mprotect, which record only with --mmap, and
  * of mlockall and munlockall, which record nothing.
  *
  * The real calls are system calls: the C library's functions do no more, and nothing has to be
  * looked up. A program that maps memory early or in a signal handler could not wait for that.
- * Mappings that the C library makes for its own use do not come here.
- */
+ * Mappings that the C library makes for its own use do not come here. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The entry points of other allocators' functions. No program finds them by their names: slots lead
+/* The entry points of other allocators' functions. No program finds them by their names: slots lead
  * to them (capture/record/allocators.h).
  *
  * Each passes on as many arguments as any of the functions has. The ones that a function does not
- * have hold what was in the registers, and come to it as they came here.
- */
+ * have hold what was in the registers, and come to it as they came here. */
 #include <stddef.h>
 #include <string.h>
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Entry points that change or end the process: exec and _exit.
+/* Entry points that change or end the process: exec and _exit.
  *
  * exec seals the trace before the real call, and unseals it if that fails. A vfork child shares its
  * parent's memory: recorder_end() sees that the child is not the owner and leaves the trace alone.
  * The C library's own posix_spawn, system and popen do not come here. They do not have to, because
- * their child has nothing of its own.
- */
+ * their child has nothing of its own. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Entry points that start a shell: system, popen and wordexp. The C library's own pass `environ`
+/* Entry points that start a shell: system, popen and wordexp. The C library's own pass `environ`
  * to the shell, in which the recorder's variables are missing (own_variables.h).
  *
  * The C library still does all of the work, with its signals, cancellation and streams. system and
@@ -8,8 +7,7 @@
  * command: other threads, which may read and change `environ` at any time, see nothing of it. A
  * shell has one exec more and another list of arguments. wordexp has no place for such a command,
  * and no other thread may change the environment while it runs: there the variables are in
- * `environ` during the call, if it can execute a command at all.
- */
+ * `environ` during the call, if it can execute a command at all. */
 #include <errno.h>
 #include <paths.h>
 #include <spawn.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * libmprof_sized.so: C++'s operators delete that are told a size.
+/* libmprof_sized.so: C++'s operators delete that are told a size.
  *
  * mprof-run --sized-delete preloads it after the recorder, into programs that need the library of
  * C++. Each operator tells the recorder the stated size, then calls the operator that the program
@@ -14,8 +13,7 @@
  * unsized operators are not of the same library as the sized ones: the program's own may give out
  * blocks of other sizes.
  *
- * Plain C under the names that the linker knows: nothing but the C library is needed.
- */
+ * Plain C under the names that the linker knows: nothing but the C library is needed. */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>

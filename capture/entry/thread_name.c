@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The entry point of pthread_setname_np. It notes a thread's name when the thread gets it.
+/* The entry point of pthread_setname_np. It notes a thread's name when the thread gets it.
  *
- * It has its own file, so that a static program has the C library's function only if it calls it.
- */
+ * It has its own file, so that a static program has the C library's function only if it calls
+ * it. */
 #include <pthread.h>
 
 #include "capture/entry/names.h"

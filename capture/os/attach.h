@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The mailbox at which mprof-run speaks to a recorder in a process that runs already.
+/* The mailbox at which mprof-run speaks to a recorder in a process that runs already.
  *
  * The recorder exports it as `mprof_attach_1`. mprof-run loads the recorder into the process, or
  * finds it there, fills in the request and the texts, and lets a thread of the process call `call`
  * at a point where a program may call dlopen. Then it reads the answer. Nothing else is passed: all
- * memory belongs to the recorder.
- */
+ * memory belongs to the recorder. */
 #pragma once
 
 #include <stdint.h>

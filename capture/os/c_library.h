@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The C library's own functions for code that runs inside the program. A program, or a library
+/* The C library's own functions for code that runs inside the program. A program, or a library
  * before the C library, may replace any of them: then a call by name leads to the replacement,
  * which may allocate, wait for a lock that its caller holds, or lie.
  *
@@ -8,8 +7,7 @@
  * objects: clock.h and os.h have those that are system calls, string.c those that need nothing, and
  * c_library.c those that only the C library or the loader can do. It finds these by the loader's
  * list of objects. tests/capture/recorder/imports.py has the
- * names that the libraries still import, with the reasons.
- */
+ * names that the libraries still import, with the reasons. */
 #pragma once
 
 #include <pthread.h>

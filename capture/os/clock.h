@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The recorder's clock: the invariant TSC in ticks of 16 of its counts (3 to 16 ns), or nanoseconds
+/* The recorder's clock: the invariant TSC in ticks of 16 of its counts (3 to 16 ns), or nanoseconds
  * of CLOCK_MONOTONIC if the processor or the kernel does not vouch for the TSC.
  *
  * Finer ticks would say nothing: a read of the TSC takes longer than one tick, and the lower bits
@@ -24,8 +23,7 @@
  * earlier loads are done (Intel SDM volume 2B, AMD APM volume 3), and costs less than LFENCE and
  * RDTSC. So if other threads record, all stamps are read by clock_after(). If none does, each block
  * is the thread's own, its stamps are in the order of its instructions, and the plain read is
- * enough. The kernel's CLOCK_MONOTONIC waits like RDTSCP.
- */
+ * enough. The kernel's CLOCK_MONOTONIC waits like RDTSCP. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A hash table that all threads read and fill without a lock.
+/* A hash table that all threads read and fill without a lock.
  *
  * Entries are two words, a key (not 0) and a value (not 0), in open addressing. Some bits of the
  * value may be part of what is looked up (the table's identity), so one key can have several
@@ -11,8 +10,7 @@
  * inserted, and may insert in vain.
  *
  * To grow, the table is copied into one twice as large. The pages of the old one are dropped, but
- * its mapping stays, so a thread that still reads it finds it empty.
- */
+ * its mapping stays, so a thread that still reads it finds it empty. */
 #pragma once
 
 #include <stdatomic.h>

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The recorder's rare lines to the user of the program.
+/* The recorder's rare lines to the user of the program.
  *
  * A program may close standard error and get its number again for a file of its own. So a line is
- * written only while descriptor 2 is still the file that it was when recording began.
- */
+ * written only while descriptor 2 is still the file that it was when recording began. */
 #pragma once
 
 /* Remembers which file standard error is. */

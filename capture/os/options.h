@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The options that the environment gives the recorder: MPROF_OUTPUT and MPROF_OPTIONS.
+/* The options that the environment gives the recorder: MPROF_OUTPUT and MPROF_OPTIONS.
  *
  * MPROF_OPTIONS is a list key=value,key,…:
  *   unwind=auto|fp|eh|instrument|off  how stacks are taken (default auto)
@@ -33,8 +32,7 @@
  *   files=NAME              the socket on which mprof-run makes files for processes that may not.
  *                           mprof-run sets it.
  *   root=PID                the process that writes MPROF_OUTPUT itself; any other writes beside
- *                           it. mprof-run sets it.
- */
+ *                           it. mprof-run sets it. */
 #pragma once
 
 #include <stdbool.h>

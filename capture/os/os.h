@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The few services that the capture library needs from the kernel.
+/* The few services that the capture library needs from the kernel.
  *
  * All are raw system calls: errno keeps its value, nothing is allocated, and no libc symbol is
  * called that the program may have interposed. They are safe in signal handlers and at any time,
- * even before libc is ready. Results are the kernel's: a negative errno on failure.
- */
+ * even before libc is ready. Results are the kernel's: a negative errno on failure. */
 #pragma once
 
 #include <stdbool.h>
@@ -24,10 +22,8 @@ long os_call(long number, long a, long b, long c, long d, long e, long f);
 /* Makes a call with four arguments, and repeats it if a signal interrupts it. */
 long os_call_retry(long number, long a, long b, long c, long d);
 
-/*
- * Has each later call ask `permits` first (seccomp.h). NULL: all calls are allowed. Returns
- * when no thread is in a call for which it did not ask.
- */
+/* Has each later call ask `permits` first (seccomp.h). NULL: all calls are allowed. Returns
+ * when no thread is in a call for which it did not ask. */
 void os_set_permission_check(bool (*permits)(long number, const uint64_t arguments[6]));
 bool os_is_confined(void);
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The recorder's own variables: MPROF_OUTPUT, MPROF_OPTIONS, and its libraries in LD_PRELOAD.
+/* The recorder's own variables: MPROF_OUTPUT, MPROF_OPTIONS, and its libraries in LD_PRELOAD.
  *
  * The program must not see them, or it would do other work than alone. So the recorder points
  * `environ` at a copy without them. The array that the kernel made, and /proc/self/environ, stay as
  * they are: a runtime that reads its environment from there (Go, Free Pascal) also executes by its
  * own system calls, which nothing else would give the variables to. exec_environment.h puts them
- * back.
- */
+ * back. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The functions of <string.h> that the code inside the program calls, and those whose calls the
+/* The functions of <string.h> that the code inside the program calls, and those whose calls the
  * compiler makes of assignments and loops. A program may replace the C library's, and its own may
  * allocate, take locks or count. These have the same names, but are hidden: no other object sees
  * them, and no other object's are called.
  *
  * The file is compiled without knowledge of these functions, or the compiler would make a call of
- * memcpy of the loop in memcpy.
- */
+ * memcpy of the loop in memcpy. */
 #include <emmintrin.h>
 #include <stddef.h>
 #include <stdint.h>

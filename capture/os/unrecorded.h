@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Makes the trace of a program that runs without the recorder (trace-format.md, "Unrecorded
+/* Makes the trace of a program that runs without the recorder (trace-format.md, "Unrecorded
  * programs").
  *
  * All system calls are raw. It allocates nothing and writes only the caller's memory, so a child
- * that vfork made may call it, too.
- */
+ * that vfork made may call it, too. */
 #pragma once
 
 #include <stdbool.h>

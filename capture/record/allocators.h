@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The functions that other allocators have under names of their own, such as jemalloc's mallocx.
+/* The functions that other allocators have under names of their own, such as jemalloc's mallocx.
  *
  * libmprof.so does not define these names, because a program may ask whether it has them. So the
  * slots of the modules that import them are changed (got_patch.h) to entry points that are not
@@ -8,8 +7,7 @@
  *
  * An allocator is known by the object that defines two of its functions. If several objects do, it
  * is the first one in the order in which the loader looks. The slots that lead to another one stay
- * as they are, and count as bound to another allocator.
- */
+ * as they are, and count as bound to another allocator. */
 #pragma once
 
 #include <stdbool.h>

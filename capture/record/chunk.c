@@ -65,8 +65,7 @@ void chunk_seal(struct chunk *chunk)
     if (!header || chunk->sealed)
         return;
     /* The sum does not reach to the cursor: a signal handler may have left by longjmp after the
-     * cursor moved and before the commit.
-     * After chunk_detach() nothing is committed. */
+     * cursor moved and before the commit. After chunk_detach() nothing is committed. */
     const uint32_t committed = header->commit;
     if (committed >= TRACE_CHUNK_HEADER_SIZE)
         header->sum =

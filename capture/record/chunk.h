@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * One open chunk, which takes the records of a thread.
+/* One open chunk, which takes the records of a thread.
  *
  * A thread's first chunk in a trace begins with one page on the disk and grows as it fills, since
  * many threads record little. Later chunks have all their bytes at once.
  *
  * Legal order: chunk_begin() on a zeroed struct or after chunk_leave(). Then, while
  * chunk_has_room(), records are put at `cursor` and published by chunk_commit(). A sealed chunk may
- * be written again after chunk_unseal(). One thread at a time uses a chunk.
- */
+ * be written again after chunk_unseal(). One thread at a time uses a chunk. */
 #pragma once
 
 #include <stdatomic.h>

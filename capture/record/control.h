@@ -23,11 +23,9 @@ void recorder_set_autosave(const void *frame, uint64_t count);
 bool recorder_put_process(struct thread *thread);
 void recorder_put_settings(struct thread *thread, bool paused);
 
-/*
- * Seals the trace: END record, clock pair, sums. Events that come later are still recorded.
+/* Seals the trace: END record, clock pair, sums. Events that come later are still recorded.
  * Does nothing in a vfork child, which shares its parent's memory and must not touch its trace.
- * recorder_end_undone() takes it back after an exec that failed.
- */
+ * recorder_end_undone() takes it back after an exec that failed. */
 void recorder_end(const void *frame, enum trace_end_reason reason);
 void recorder_end_undone(void);
 

@@ -51,16 +51,14 @@ static inline void event_filter_look_for_requests(void)
         thread_self.leave_flags |= THREAD_ASKED;
 }
 
-/*
- * The decisions of a sample that nearly every event gets, for the entry points of the heap and of
+/* The decisions of a sample that nearly every event gets, for the entry points of the heap and of
  * arenas: the event is not recorded, and there is nothing to do but the real call, if there is one.
  * They need no guard, and ask for nothing but three words that each event reads. If they return
  * false, go the usual way, by the gate. Ask them only if recorder_page.skipped has the real
  * functions.
  *
  * The first one is for an allocation of `size` bytes that is going to be made. Once it has returned
- * true, the sample has gone past it.
- */
+ * true, the sample has gone past it. */
 static inline bool event_filter_skips_allocation(uint64_t size)
 {
     return !trace_file_is_asked() && sample_skips(&thread_self.sample, size);

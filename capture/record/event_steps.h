@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The steps of an event that is recorded: its stamp, its stack, and room for its record.
+/* The steps of an event that is recorded: its stamp, its stack, and room for its record.
  *
  * Each call needs the guard held (gate.h). `frame` is the frame of the entry point itself, where
- * the stack walk begins.
- */
+ * the stack walk begins. */
 #pragma once
 
 #include "capture/os/clock.h"

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Writes the program's heap events. This is the hot path, inlined into the entry points.
+/* Writes the program's heap events. This is the hot path, inlined into the entry points.
  *
  * Each call needs the guard held (gate.h). `frame` is the frame of the entry point itself, where
  * the stack walk begins. It takes no lock, makes no system call and writes no memory that threads
- * share, except when a chunk is full.
- */
+ * share, except when a chunk is full. */
 #pragma once
 
 #include "capture/record/event_steps.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Chooses the environment of a program that is about to be executed: that which the program gives,
+/* Chooses the environment of a program that is about to be executed: that which the program gives,
  * and the recorder's own variables (own_variables.h), whatever the program has done with its
  * environment.
  *
@@ -10,8 +9,7 @@
  * too.
  *
  * These functions may be called in a child that vfork made: they allocate nothing and write only
- * the caller's memory.
- */
+ * the caller's memory. */
 #pragma once
 
 #include <stdbool.h>

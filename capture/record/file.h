@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The trace file of this process: its name, header, chunk slots and how recording stopped.
+/* The trace file of this process: its name, header, chunk slots and how recording stopped.
  *
  * Legal order: trace_file_create() once (and again in a forked child, after
  * trace_file_forget()); then trace_file_take_slot() and trace_file_release_slot() from any
@@ -8,8 +7,7 @@
  *
  * storage.h says how slots get to the disk and into memory.
  *
- * All system calls are raw: errno keeps its value. No lock, no allocation.
- */
+ * All system calls are raw: errno keeps its value. No lock, no allocation. */
 #pragma once
 
 #include <stdatomic.h>
@@ -132,21 +130,18 @@ void trace_file_leave(void);
 /* Leaves the parent's file without touching it, in a forked child. */
 void trace_file_forget(void);
 
-/*
- * Asks mprof-run for the file of a trace that this process has no right to make: a program that
+/* Asks mprof-run for the file of a trace that this process has no right to make: a program that
  * root starts may drop its rights, or change its root folder, and its children have traces too.
  *
  * mprof-run listens on a socket whose random name only the processes of the run are told. It makes
  * files for these alone, and the descriptor comes with the name as the only message. The socket is
- * trusted only if root has bound it.
- */
+ * trusted only if root has bound it. */
 
 /* Sets the socket's name, as the option `files` has it. "": there is none, or a filter of system
  * calls is on. */
 void given_file_set_socket(const char *name);
 
-/*
- * Another file for the same recording: the next trace takes the name of the present one, which gets
+/* Another file for the same recording: the next trace takes the name of the present one, which gets
  * the name with .rN appended (trace-format.md, "Rotation").
  *
  * Legal order: trace_rotation_begin(); then, while no thread is inside an event,
@@ -154,8 +149,7 @@ void given_file_set_socket(const char *name);
  * trace_rotation_answer(). trace_rotation_cancel() may come at any place before trace_file_end().
  *
  * The header of the next trace is mapped where that of the present one was, so pointers to it stay
- * valid.
- */
+ * valid. */
 
 /* Makes the next file. Returns false if that cannot be done: then nothing has changed. */
 bool trace_rotation_begin(void);

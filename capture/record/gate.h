@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The way into an event and out of it, with the guard around the event.
+/* The way into an event and out of it, with the guard around the event.
  *
  * An entry point calls recorder_enter() with its own frame. It records with the thread that the
  * call returns (events.h), then calls recorder_leave(). NULL means that there is nothing to record:
@@ -12,8 +11,7 @@
  * thread does what others ask for. recorder.c does both.
  *
  * So the files behind the gate call each other in a circle: what is due is done in the last step of
- * the gate. The entry points could do it only by one more test for each event.
- */
+ * the gate. The entry points could do it only by one more test for each event. */
 #pragma once
 
 #include <stdatomic.h>

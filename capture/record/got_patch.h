@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Finds and changes the slots by which a loaded object calls functions of other objects, if they
+/* Finds and changes the slots by which a loaded object calls functions of other objects, if they
  * lead past this library.
  *
  * A slot is a word that the loader fills in for a relocation with a symbol. It lies in the jump
@@ -9,8 +8,7 @@
  * before it finds it here. So its slots hold the C library's function, and can be changed to this
  * library's.
  *
- * Nothing here asks the loader or allocates, so all of it may be called inside malloc.
- */
+ * Nothing here asks the loader or allocates, so all of it may be called inside malloc. */
 #pragma once
 
 #include <link.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The suppressions of leaks that the program carries: what its function
+/* The suppressions of leaks that the program carries: what its function
  * __lsan_default_suppressions() returns, which LeakSanitizer calls before the program's
  * constructors.
  *
@@ -9,8 +8,7 @@
  * there, the program still goes on as it would alone.
  *
  * Order of calls: program_suppressions_ask() once, from the library's constructor;
- * program_suppressions_put() at the beginning of each trace.
- */
+ * program_suppressions_put() at the beginning of each trace. */
 #pragma once
 
 #include <stdbool.h>

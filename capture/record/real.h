@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The functions behind the entry points: the next definition after ours. A program keeps its own
+/* The functions behind the entry points: the next definition after ours. A program keeps its own
  * allocator or that of another preloaded library.
  *
  * Until the loader has been asked, and while it is being asked (dlsym itself may allocate), memory
  * comes from a small bootstrap arena inside the library. Its blocks are never given back. They may
- * be passed to free() and realloc() at any later time.
- */
+ * be passed to free() and realloc() at any later time. */
 #pragma once
 
 #include <errno.h>
@@ -121,8 +119,7 @@ static inline void *real_resize(void *old, const struct resize *resize)
     return real.realloc(old, resize->size);
 }
 
-/* Returns zeroed memory aligned to `alignment` (a power of two), or NULL if there
- * is none. */
+/* Returns zeroed memory aligned to `alignment` (a power of two), or NULL if there is none. */
 void *bootstrap_allocate(size_t size, size_t alignment);
 bool bootstrap_owns(const void *block);
 

@@ -213,15 +213,13 @@ static const struct stack_sink stack_records = {
 
 /* ---- requests --------------------------------------------------------------------------- */
 
-/*
- * Does what others ask of the recorder: another process through the trace file, or the signal of
+/* Does what others ask of the recorder: another process through the trace file, or the signal of
  * --toggle. The thread that notices the request does it, inside one of the program's heap calls but
  * outside the guard.
  *
  * The handler of the signal only counts, unless the interrupted thread has a state and is not
  * inside an event. Otherwise the next event of that thread, or another thread that records, does
- * what is asked.
- */
+ * what is asked. */
 
 #define FRAME __builtin_frame_address(0)
 

@@ -78,12 +78,10 @@ bool sample_takes_slow(struct sample *sample, uint64_t size)
     return true;
 }
 
-/*
- * Keeps each live block that a sample took, so that another trace can begin with them.
+/* Keeps each live block that a sample took, so that another trace can begin with them.
  *
  * All threads use the pool at once without a lock. An entry belongs to the thread that works on its
- * block. live_blocks_next() needs that no other thread does.
- */
+ * block. live_blocks_next() needs that no other thread does. */
 
 struct place {
     struct live_block block;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Sampling by bytes, which decides what allocations are recorded.
+/* Sampling by bytes, which decides what allocations are recorded.
  *
  * Sample points lie on the bytes that a thread asks for, one after the other, as a Poisson process
  * of one point in `mean` bytes. An allocation is recorded if a point falls into it. That happens
  * with the probability 1 - exp(-size / mean), whatever was allocated before. The distances between
  * points are exponential, and each thread draws its own. Since the exponential distribution has no
- * memory, the next distance starts again after an allocation that was recorded.
- */
+ * memory, the next distance starts again after an allocation that was recorded. */
 #pragma once
 
 #include <stdatomic.h>
@@ -77,8 +75,7 @@ static inline bool sample_takes(struct sample *sample, uint64_t size)
     return !sample_skips(sample, size) && sample_takes_slow(sample, size);
 }
 
-/*
- * The live blocks that a sample took. A free asks here whether its block was recorded.
+/* The live blocks that a sample took. A free asks here whether its block was recorded.
  *
  * The table is exact: it never has a block that was not taken, and never forgets one. All threads
  * use it at once without a lock. A block is added before the program gets it and removed before it
@@ -90,8 +87,7 @@ static inline bool sample_takes(struct sample *sample, uint64_t size)
  * more than all else that a sampled block does here. Almost every free is of a block that was not
  * taken. A filter of counters, small enough for the processor's cache, finds that out first. Blocks
  * that lie near each other have near counters: a program uses a few pages at a time, and their
- * counters are all that its frees bring into the cache.
- */
+ * counters are all that its frees bring into the cache. */
 
 /* The number of taken blocks for each place of the filter. A count of 255 stays. */
 extern _Atomic uint8_t sampled_blocks_filter[SAMPLED_BLOCKS_FILTER]

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The state of recording in this process, on which the other files of the recorder agree.
+/* The state of recording in this process, on which the other files of the recorder agree.
  *
  * The word that each event reads lies in a page that the kernel wipes in a forked child
  * (MADV_WIPEONFORK). A child therefore notices the fork by itself, even after a raw clone, which
- * runs no fork handlers.
- */
+ * runs no fork handlers. */
 #pragma once
 
 #include <stdatomic.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Room in the trace file: its descriptor, and how slots get to the disk and into memory.
+/* Room in the trace file: its descriptor, and how slots get to the disk and into memory.
  *
  * Legal order: trace_storage_begin(); trace_storage_take() from any thread; trace_storage_end().
  *
@@ -11,8 +10,7 @@
  * again by its path. Between this check and the use such a program can put a file of its own there,
  * which then grows.
  *
- * All system calls are raw: errno keeps its value. No lock, no allocation.
- */
+ * All system calls are raw: errno keeps its value. No lock, no allocation. */
 #pragma once
 
 #include <stdbool.h>

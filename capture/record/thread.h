@@ -105,13 +105,11 @@ static inline void thread_give_guard(struct thread_self *self)
 
 /* ---- a thread's first event and its end ------------------------------------------------------ */
 
-/*
- * A thread gets a state at its first event and gives it back when it ends. The state keeps the
+/* A thread gets a state at its first event and gives it back when it ends. The state keeps the
  * partly used chunk. The next thread that takes the state continues in the same chunk after a
  * SWITCH record, so thousands of short threads fill one chunk.
  *
- * thread_acquire() and thread_release() need the guard held.
- */
+ * thread_acquire() and thread_release() need the guard held. */
 
 /* Called once in a process, before the other functions. */
 void thread_life_init(void);

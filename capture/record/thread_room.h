@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Makes room in a thread's chunk, and begins the next chunk when one is full.
+/* Makes room in a thread's chunk, and begins the next chunk when one is full.
  *
- * All functions need the thread's guard held.
- */
+ * All functions need the thread's guard held. */
 #pragma once
 
 #include "capture/record/thread.h"

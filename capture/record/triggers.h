@@ -14,8 +14,7 @@
 
 enum threshold_due { THRESHOLD_NOTHING, THRESHOLD_BEGIN, THRESHOLD_END };
 
-/*
- * Tells when the program calls a function at which recording begins or ends: start=call:SYMBOL and
+/* Tells when the program calls a function at which recording begins or ends: start=call:SYMBOL and
  * stop=call:SYMBOL.
  *
  * It sees a call by the first heap call that is made under it: the function is then on the stack,
@@ -27,8 +26,7 @@ enum threshold_due { THRESHOLD_NOTHING, THRESHOLD_BEGIN, THRESHOLD_END };
  * taken, and only their nodes are recorded. The functions' addresses come from the symbols of each
  * module when it is first seen, also of a library that is loaded later.
  *
- * call_watch_module() and those after it need the guard held.
- */
+ * call_watch_module() and those after it need the guard held. */
 
 /* Set once, at the start: recording has such a condition for its beginning, or for its end. */
 extern bool call_watch_starts, call_watch_stops;
@@ -52,15 +50,13 @@ bool call_watch_take_stop(void);
  * Templates, constructors and operators must be named as in the file. */
 bool symbol_name_is(const char *wanted, const char *symbol);
 
-/*
- * Tells when the program has made so many allocations or holds so many bytes.
+/* Tells when the program has made so many allocations or holds so many bytes.
  *
  * Every allocation and free is counted, recorded or not, while a limit is ahead. Each thread counts
  * for itself and adds to the common sums in grains. A grain is a sixty-fourth of the nearest limit,
  * and at most 256 allocations or 64 KiB. For each thread the sums lag behind by less than a grain.
  * Bytes are those that the allocator set aside, because a free does not say how many were asked
- * for.
- */
+ * for. */
 
 /* True while a limit is ahead. */
 extern _Atomic bool threshold_counts;
@@ -83,13 +79,11 @@ bool threshold_count_free(struct threshold_part *part, const void *address);
  * gets the answer for each limit. */
 enum threshold_due threshold_take_due(void);
 
-/*
- * The signal of --toggle: its handler, and how often it came.
+/* The signal of --toggle: its handler, and how often it came.
  *
  * The recorder has its own handler for the signal. If the program has one too, at the start or
  * later, there is no toggle: one line says so, and the program's handler stays. The recorder checks
- * this when the program starts, when a thread begins a chunk, and at the end.
- */
+ * this when the program starts, when a thread begins a chunk, and at the end. */
 
 /* The signals that came and were not acted on yet. */
 extern _Atomic uint32_t toggle_signal_count;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Finds modules whose calls bypass the recorder because the loader bound them to the C library.
+/* Finds modules whose calls bypass the recorder because the loader bound them to the C library.
  *
  * dlopen() with RTLD_DEEPBIND makes such modules. The recorder finds them and changes their slots
  * (got_patch.h) at the next dlsym, dlopen or dlclose, when a module is first seen in a stack,
@@ -11,8 +10,7 @@
  * In the same places it finds modules that call other allocators (allocators.h), among those that
  * the program begins with and those that any dlopen loads.
  *
- * If the program never loads a library, dlsym costs one comparison more.
- */
+ * If the program never loads a library, dlsym costs one comparison more. */
 #pragma once
 
 #include <stdatomic.h>
@@ -83,13 +81,11 @@ void unhooked_modules_after_fork(void);
 /* Takes the last look and prints the line that names all modules. */
 void unhooked_modules_end(void);
 
-/*
- * For a recorder that was loaded into a process that runs already (real_is_apart()): the first
+/* For a recorder that was loaded into a process that runs already (real_is_apart()): the first
  * changes the slots of all modules, also those that the loader has not bound yet, so that the
  * program's calls come here. It returns how many lead to another allocator and stay as
  * they are. The second changes the others back. Modules that come later are found as
- * those of RTLD_DEEPBIND. Both take the loader's lock.
- */
+ * those of RTLD_DEEPBIND. Both take the loader's lock. */
 uint32_t unhooked_modules_take(void);
 void unhooked_modules_give_back(void);
 

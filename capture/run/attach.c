@@ -66,12 +66,9 @@ static bool loader_can_work(void)
     return true;
 }
 
-/*
- * Reads the filters of the process. `held` is a thread of it that this process has stopped. Writes
- * into `without` which calls the recorder must leave
- * out; "" if there is no filter. False if nothing can be recorded: `why` holds one line. Call it
- * once in a process.
- */
+/* Reads the filters of the process. `held` is a thread of it that this process has stopped. Writes
+ * into `without` which calls the recorder must leave out; "" if there is no filter. False if
+ * nothing can be recorded: `why` holds one line. Call it once in a process. */
 static bool attach_filters_read(pid_t process, pid_t held, char without[REQUIRED_CALLS_TEXT],
                                 char *why, size_t why_size)
 {

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Loads the recorder into a process that runs already, and begins and ends recording there
+/* Loads the recorder into a process that runs already, and begins and ends recording there
  * (mprof-run --pid). capture/os/attach.h describes what the recorder does.
  *
  * Another process does the work: it goes on if mprof-run is killed in the middle of it, so that the
- * thread that it holds is always given back. If nobody takes its answer, it ends what it began.
- */
+ * thread that it holds is always given back. If nobody takes its answer, it ends what it began. */
 #pragma once
 
 #include <limits.h>

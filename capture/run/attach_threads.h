@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Stops one thread of a running process at a safe point, and lets it call functions there.
+/* Stops one thread of a running process at a safe point, and lets it call functions there.
  *
  * A safe point is a place where a program may call dlopen: the thread holds no lock of the loader
  * or the allocator. It either waits in a system call that neither of them makes, or it has just
@@ -12,8 +11,7 @@
  * that locks they hold are given back.
  *
  * Legal order: attach_threads_stop(); attach_threads_call() any number of times;
- * attach_threads_go(). All by one thread of one process, which the kernel takes for the tracer.
- */
+ * attach_threads_go(). All by one thread of one process, which the kernel takes for the tracer. */
 #pragma once
 
 #include <stdbool.h>

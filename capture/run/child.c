@@ -76,15 +76,13 @@ bool trace_place_name(const char *requested, const char *program, pid_t process,
     return length < PATH_MAX;
 }
 
-/*
- * Makes the files of traces for processes of the run that have dropped the right to make them, and
+/* Makes the files of traces for processes of the run that have dropped the right to make them, and
  * hands them over as descriptors; capture/record/file.h is the other side. Only root needs this:
  * others cannot drop rights.
  *
  * A process gets a file if it is a descendant of this one, or of a process that records into a
  * trace of the run which this user owns: a daemon's parent has ended. The kernel tells who asks,
- * and the request has no content. The folder and the files stay closed to others.
- */
+ * and the request has no content. The folder and the files stay closed to others. */
 
 #define QUEUE 128          /* processes that wait for an answer */
 #define ANCESTORS_MAX 256u /* generations that are looked at */

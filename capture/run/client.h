@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Asks a recorder in another process, through its trace file; trace-format.md says how.
+/* Asks a recorder in another process, through its trace file; trace-format.md says how.
  *
  * Legal order: client_open(); then, any number of times, client_ask(), client_look() until it
  * does not return CLIENT_WAITING, or client_withdraw(); then client_close(). client_ask() locks
  * the file until the answer is taken or the request withdrawn, so that two processes do not ask at
- * once. For the project's own programs: errno changes, and stdio is used.
- */
+ * once. For the project's own programs: errno changes, and stdio is used. */
 #pragma once
 
 #include <stdbool.h>
@@ -100,8 +98,7 @@ bool client_withdraw(struct client *client);
  * read. */
 enum client_status client_find(pid_t process, char *path);
 
-/*
- * A chunk that another process writes into a trace while the program is recorded (trace-format.md,
+/* A chunk that another process writes into a trace while the program is recorded (trace-format.md,
  * "Observers outside").
  *
  * Legal order: client_chunk_begin(); client_chunk_put(), each after client_chunk_reserve() has
@@ -110,8 +107,7 @@ enum client_status client_find(pid_t process, char *path);
  *
  * The first and the last page of a slot are reserved when it is taken, the pages between when they
  * are needed. A file system can take milliseconds to get unused pages back, and during that time
- * the end of the program would not be passed on.
- */
+ * the end of the program would not be passed on. */
 
 /* Takes the next slot of the trace. False if there is no room. */
 bool client_chunk_begin(struct client_chunk *chunk, const struct client *client, uint32_t thread,

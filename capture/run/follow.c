@@ -160,12 +160,10 @@ struct run_resident {
 /* A sample that is the same as the last one is written after so many milliseconds. */
 #define SAME_INTERVAL 100
 
-/*
- * Samples the resident set of a recorded process from outside, into its trace.
+/* Samples the resident set of a recorded process from outside, into its trace.
  *
  * Legal order: run_resident_begin(); run_resident_sample() after each run_resident_interval();
- * run_resident_end(). The program itself runs neither a thread nor a timer for this.
- */
+ * run_resident_end(). The program itself runs neither a thread nor a timer for this. */
 
 static int open_statm(pid_t process)
 {
@@ -254,13 +252,11 @@ static void run_resident_end(struct run_resident *resident)
 
 /* ---- packing ---------------------------------------------------------------------------- */
 
-/*
- * Packs the chunks of a trace while it is recorded and frees the space of their slots. The disk
+/* Packs the chunks of a trace while it is recorded and frees the space of their slots. The disk
  * then holds little more than the compressed trace (trace-format.md, "Packed chunks").
  *
  * Legal order: run_pack_begin() on a trace whose header has the flag *packed*; run_pack_step() now
- * and then; run_pack_end(). The trace is complete whenever this stops.
- */
+ * and then; run_pack_end(). The trace is complete whenever this stops. */
 
 /* Chunks that are packed together. Packed, they must fit into one slot. */
 #define GROUP_MAX 4u

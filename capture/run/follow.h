@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Follows the traces of one run while they are recorded: that of the program, and those that its
+/* Follows the traces of one run while they are recorded: that of the program, and those that its
  * children and the programs executed in its place write beside it. Each trace gets samples of the
  * resident set, is packed or rotated if that was asked for, and is told when to begin and to stop.
  *
  * Legal order: run_follow_new(); then run_follow_step() each time the descriptor becomes readable
  * or the milliseconds that the last step returned have passed; run_follow_free() after the program
- * has ended.
- */
+ * has ended. */
 #pragma once
 
 #include <limits.h>
@@ -69,14 +67,12 @@ void run_follow_each(const struct run_follow *follow, run_follow_one *each, void
 /* Returns the bytes that are resident in `process` now, or 0 if not known. */
 uint64_t run_resident_now(pid_t process);
 
-/*
- * Notices the traces that the other processes of a run write into its folder.
+/* Notices the traces that the other processes of a run write into its folder.
  *
  * The kernel watches the folder (inotify). If it cannot, the folder is read every few milliseconds.
  *
  * Legal order: trace_watcher_begin(); trace_watcher_step() each time the descriptor becomes
- * readable, and as often as it asks for; trace_watcher_end().
- */
+ * readable, and as often as it asks for; trace_watcher_end(). */
 
 /* `trace` must stay valid. */
 void trace_watcher_begin(struct trace_watcher *watcher, const char *trace, uint64_t now);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Checks and finds what mprof-run needs before it starts the program.
+/* Checks and finds what mprof-run needs before it starts the program.
  *
- * Order of calls: run_prepare(), run_prepare_sandbox(), then the others.
- */
+ * Order of calls: run_prepare(), run_prepare_sandbox(), then the others. */
 #pragma once
 
 #include <limits.h>

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The mappings of a process in which references are looked for, and those to which they lead
+/* The mappings of a process in which references are looked for, and those to which they lead
  * (trace-format.md, "References"): reads /proc/PID/maps, and tells the heap, the data of modules
  * and stacks apart.
  *
  * Legal order: set `process` and `trace`, and all else to zero; reference_maps_read() any number of
- * times, first while the process runs; reference_maps_free().
- */
+ * times, first while the process runs; reference_maps_free(). */
 #pragma once
 
 #include <stdbool.h>

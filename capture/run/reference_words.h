@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Reads the words of a stopped process that hold an address inside one of its heap mappings
+/* Reads the words of a stopped process that hold an address inside one of its heap mappings
  * (trace-format.md, "References"), and keeps nothing else of its memory.
  *
  * The memory is read in units of half a MiB, by up to four threads, and each unit is searched while
@@ -10,8 +9,7 @@
  *
  * Legal order: reference_words_open() and reference_maps_read(), while the process runs;
  * reference_words_measure(), if the speed matters; then, in the stop, reference_maps_read() and
- * reference_words_read(); then reference_words_each(); reference_words_close().
- */
+ * reference_words_read(); then reference_words_each(); reference_words_close(). */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Reads from outside which pages of a recorded process are in memory, and writes them into its
+/* Reads from outside which pages of a recorded process are in memory, and writes them into its
  * trace (trace-format.md, "Pages in memory"). The process is not stopped.
  *
  * Legal order: run_residency_begin(); run_residency_step() each time the bell has rung or the
@@ -9,8 +8,7 @@
  *
  * Cost: at most a hundredth of a core for all traces together, so the time between two moments
  * grows with what a moment costs. Moments that somebody asked for (marks, the end) are read at
- * once.
- */
+ * once. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Has the recorders of a run begin new traces from time to time, and removes the oldest of those
+/* Has the recorders of a run begin new traces from time to time, and removes the oldest of those
  * that are complete.
  *
  * Each trace has a struct run_rotate, all zero at first: run_rotate_begin(), then run_rotate_step()
- * when it is due, run_rotate_end(). All share the struct run_kept of their run.
- */
+ * when it is due, run_rotate_end(). All share the struct run_kept of their run. */
 #pragma once
 
 #include <stdbool.h>

@@ -29,11 +29,10 @@
 #include "schemas/printable.h"
 #include "schemas/trace_layout.h"
 
-/*
- * --open --live: runs mprof-ingest and mprof-tui beside the program.
+/* --open --live: runs mprof-ingest and mprof-tui beside the program.
  *
- * Order of calls: run_viewer_begin() before the program is started, run_viewer_end() after its end.
- */
+ * Order of calls: run_viewer_begin() before the program is started, run_viewer_end() after its
+ * end. */
 
 struct run_viewer {
     const char *trace;   /* the trace to be written; its name is settled before */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Finds out what a seccomp filter does to the recorder's calls if mprof-run was started under one.
+/* Finds out what a seccomp filter does to the recorder's calls if mprof-run was started under one.
  *
  * A filter that was set before cannot be read. A filter that answers with errors does no harm. One
  * that kills would kill the program for a call that only the recorder makes. So a child tries each
- * call first.
- */
+ * call first. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The threads of a process that this one traces: seizes them, also new ones, and
+/* The threads of a process that this one traces: seizes them, also new ones, and
  * waits for their stops. attach_threads.c and references.c use it.
  *
  * Legal order: set `process` and all else to zero; seized_add_new() any number of times, until it
- * returns 0; seized_free(). All by one thread, which the kernel takes for the tracer.
- */
+ * returns 0; seized_free(). All by one thread, which the kernel takes for the tracer. */
 #pragma once
 
 #include <stdbool.h>

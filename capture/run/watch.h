@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Begins and ends recording when mprof-run decides about it. It watches the conditions from outside
+/* Begins and ends recording when mprof-run decides about it. It watches the conditions from outside
  * and asks the recorder as mprof-ctl does. Here only the program itself is asked, in any trace that
  * it writes. follow.h asks the other processes of the run.
  *
  * Legal order: fill in the conditions and set all else to zero; run_watch_begin(); run_watch_step()
  * as often as it asks for; run_watch_end(). The recorder does what is asked in one of the program's
- * heap calls; until then the request stays.
- */
+ * heap calls; until then the request stays. */
 #pragma once
 
 #include <stdbool.h>

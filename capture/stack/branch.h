@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Branches: inner parts of stacks that a thread has taken before.
+/* Branches: inner parts of stacks that a thread has taken before.
  *
  * A program that allocates in a loop alternates between a few inner parts over the same outer
  * frames. Each such branch is kept under the pc and stack pointer of its innermost frame, with the
@@ -13,8 +12,7 @@
  * same addresses.
  *
  * The cost of a search is the number of cache lines that it touches. Branches are packed, so most
- * take one line.
- */
+ * take one line. */
 #pragma once
 
 #include <stdbool.h>

@@ -87,12 +87,10 @@ void node_log_reset(void)
     node_log_begin();
 }
 
-/*
- * An entry is packed into 16 bytes. They also hold its place, which is 27 bits of its path's hash:
+/* An entry is packed into 16 bytes. They also hold its place, which is 27 bits of its path's hash:
  *
  *   key    pc 47 bits, frame kind 2, low bits of the place 15
- *   value  id 26 bits, parent's id 26, high bits of the place 12
- */
+ *   value  id 26 bits, parent's id 26, high bits of the place 12 */
 #define PC_BITS 47u
 #define PC_MASK ((UINT64_C(1) << PC_BITS) - 1)
 #define FRAME_BITS 2u

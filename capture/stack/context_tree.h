@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The calling context tree: one node for each distinct (caller's node, code address).
+/* The calling context tree: one node for each distinct (caller's node, code address).
  *
  * All threads share it without a lock. A new node is written through the sink before its id can be
  * found. Two threads that meet the same new context at once define it twice, which the trace format
- * allows. A node costs 16 bytes in a table that is 35 to 70 % full, and nothing else.
- */
+ * allows. A node costs 16 bytes in a table that is 35 to 70 % full, and nothing else. */
 #pragma once
 
 #include <stdbool.h>
@@ -69,14 +67,12 @@ void context_tree_restart(void);
 uint64_t context_tree_nodes(void);
 uint64_t context_tree_bytes(void);
 
-/*
- * Keeps what each node of the calling context tree is, by its id, so that the stacks of live blocks
+/* Keeps what each node of the calling context tree is, by its id, so that the stacks of live blocks
  * can be written again at the beginning of another trace of this process.
  *
  * Order of calls: node_log_begin() before the first node; node_log_put() for each node, from any
  * thread. To begin another trace, while no other thread takes a stack: node_log_turn(), then
- * carry_node() for each stack that is still needed, then node_log_release().
- */
+ * carry_node() for each stack that is still needed, then node_log_release(). */
 
 extern bool node_log_is_on;
 
@@ -96,9 +92,7 @@ void node_log_release(void);
 /* Forgets all nodes, in a forked child. */
 void node_log_reset(void);
 
-/*
- * Defines the node `id` of the log that was set aside, and those around it, in the
+/* Defines the node `id` of the log that was set aside, and those around it, in the
  * tree as it is now. Returns the new id, or 0 if the node is not in the log, its code is no longer
- * loaded, or it could not be written. No other thread may take a stack.
- */
+ * loaded, or it could not be written. No other thread may take a stack. */
 uint32_t carry_node(uint32_t id, void *context);

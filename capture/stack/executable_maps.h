@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The executable mappings of the process, which may hold code that the loader does not know.
+/* The executable mappings of the process, which may hold code that the loader does not know.
  *
  * A runtime maps memory and generates code into it. A word on the stack that points there is
  * probably a return address. A word that points anywhere else is not.
@@ -10,8 +9,7 @@
  * looks: after each look that finds nothing, twice as many questions are answered without one.
  *
  * Any thread may call these functions at any time, also in a signal handler. They hold no lock and
- * read nothing at the addresses themselves.
- */
+ * read nothing at the addresses themselves. */
 #pragma once
 
 #include <stdbool.h>

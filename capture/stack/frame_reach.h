@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * How far the code at a pc lets its frame reach: the most bytes from the frame's stack pointer to
+/* How far the code at a pc lets its frame reach: the most bytes from the frame's stack pointer to
  * its return address that the code itself explains.
  *
  * A function that was called returns through its return address, so that word is mapped as long as
@@ -8,8 +7,7 @@
  * so for code that has switched the stack: its rule leads to a place outside, which may be gone.
  * So a reach is learned only from a step to an address behind a call instruction, and not in a
  * function that may have set the stack pointer. A frame that is found by rbp must also be no larger
- * than its function makes it.
- */
+ * than its function makes it. */
 #pragma once
 
 #include <stdint.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Reads stack memory and never faults.
+/* Reads stack memory and never faults.
  *
  * The part of a thread's own stack from the frame where a walk began to the top is surely mapped
  * and is read directly. If a word of the own stack could be read once, all of the stack above it
@@ -11,8 +10,7 @@
  * (frame_reach.h). Nothing is known of the pages around, which others may unmap at any time.
  *
  * All other memory, such as an address in a damaged frame, is read through the kernel, a window at
- * a time.
- */
+ * a time. */
 #pragma once
 
 #include <stdbool.h>

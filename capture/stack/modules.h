@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Finds the loaded file that a code address belongs to.
+/* Finds the loaded file that a code address belongs to.
  *
  * Call modules_init() once, then modules_find() from any thread. It takes no lock: it asks the
  * loader's lock-free _dl_find_object (glibc 2.35 and newer), otherwise /proc/self/maps. A module is
- * announced to the sink before a stack node may name it. Each load has its own id.
- */
+ * announced to the sink before a stack node may name it. Each load has its own id. */
 #pragma once
 
 #include <stdbool.h>

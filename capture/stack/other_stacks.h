@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The stacks of a thread that are not its own, as far as they are kept: of coroutines, of signals,
+/* The stacks of a thread that are not its own, as far as they are kept: of coroutines, of signals,
  * segments of a split stack. Their walks have a state of their own, so that the thread's own stack
  * stays kept.
  *
@@ -10,8 +9,7 @@
  * room is left, some stacks are not kept. After this has happened often, all are forgotten.
  *
  * Order of calls, for one event: other_stacks_choose(), and after a walk that met no frame
- * other_stacks_begin(). Before frames are kept, other_stacks_make_room().
- */
+ * other_stacks_begin(). Before frames are kept, other_stacks_make_room(). */
 #pragma once
 
 #include <stdbool.h>
@@ -38,15 +36,13 @@ bool other_stacks_make_room(struct stack_thread *other, uint32_t frames, uint32_
 /* Forgets all chains. */
 void other_stacks_clear(struct stack_thread *other);
 
-/*
- * Stacks that take turns at one place: some coroutines copy the thread's own stack out and in when
+/* Stacks that take turns at one place: some coroutines copy the thread's own stack out and in when
  * they switch. After a switch the frames are those of an earlier stack, which would be walked
  * whole.
  *
  * So a thread keeps a few of its stacks. A walk that has met none of the kept frames for a while
  * looks for its frame in the others. The stack that came after the present one the last time is
- * tried first. In programs without such coroutines that finds nothing, and is soon tried seldom.
- */
+ * tried first. In programs without such coroutines that finds nothing, and is soon tried seldom. */
 
 /* Returns the bytes that copied_stacks_init() needs. */
 size_t copied_stacks_size(uint32_t limit);

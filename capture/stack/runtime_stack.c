@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A native frame occupies the stack from its own stack pointer up to that of its caller. A frame of
+/* A native frame occupies the stack from its own stack pointer up to that of its caller. A frame of
  * a runtime belongs to the native frame in which its address lies, that is, to the innermost one
  * whose stack pointer is not above the address. Both lists are ordered by these addresses. So one
  * pass from the outermost frame inward merges them. With one runtime, the pass begins where the
@@ -9,8 +8,8 @@
  *
  * With one runtime, a stack is known without a merge if the runtime's frames are those of the last
  * merge and the native frames are the kept ones or a branch on them (branch.h). For that, each kept
- * frame has the node that it has in the merged stack. This node tells all that lies outside of it.
- */
+ * frame has the node that it has in the merged stack. This node tells all that lies outside of
+ * it. */
 
 #include <string.h>
 

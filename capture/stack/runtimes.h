@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The runtimes of the program (mprof_runtime_create()), and the names of their functions.
+/* The runtimes of the program (mprof_runtime_create()), and the names of their functions.
  *
  * All threads share them without a lock. A function is asked for its name once, and equal names
  * have one number. Names stay until the process ends, because the key of a function may be gone
  * when a later trace needs its name. In the calling context tree the frame of a runtime is a pseudo
- * pc: the runtime, the number of the name, and the line.
- */
+ * pc: the runtime, the number of the name, and the line. */
 #pragma once
 
 #include <stdbool.h>

@@ -254,8 +254,7 @@ void shadow_stack_leave(struct shadow_stack *shadow, const struct shadow_call *c
     }
 }
 
-/*
- * Makes the frames of a shadow stack: those that a stack of return addresses would show for these
+/* Makes the frames of a shadow stack: those that a stack of return addresses would show for these
  * functions.
  *
  * Each function that was entered gives one frame, which is its call site as the compiler passes it
@@ -264,8 +263,7 @@ void shadow_stack_leave(struct shadow_stack *shadow, const struct shadow_call *c
  * function's own hook becomes a frame too. Functions that were inlined have no frame of their own.
  * The debug information at the address shows them, as for any other stack.
  *
- * An entry keeps the node of its call site, so an event looks up only what was entered since.
- */
+ * An entry keeps the node of its call site, so an event looks up only what was entered since. */
 
 /* The innermost frame so far. */
 struct cursor {

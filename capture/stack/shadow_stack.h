@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The stack of a thread as the functions themselves report it (unwind=instrument).
+/* The stack of a thread as the functions themselves report it (unwind=instrument).
  *
  * A program built with -finstrument-functions calls a hook when a function is entered and when it
  * is left. Each thread's entered functions are kept here, outermost first, with the place of each
@@ -14,8 +13,7 @@
  * shadow_stack_on is set once; then shadow_stack_begin() for each thread, shadow_stack_enter() and
  * shadow_stack_leave() for each hook, shadow_stack_node() for each event, shadow_stack_end() when
  * the thread ends. Signal handlers may interrupt each of these functions and call them. They use no
- * lock and no libc.
- */
+ * lock and no libc. */
 #pragma once
 
 #include <stdbool.h>

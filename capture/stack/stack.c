@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * stack_current(): see stack.h for the interface.
+/* stack_current(): see stack.h for the interface.
  *
  * Each thread keeps its last walked stack together with the words that it was read from. The stack
  * is the same if the caller's frame is the innermost kept one and all these words are unchanged. It
  * is also known if an inner part that was walked before (a branch) lies unchanged on kept frames
- * that are unchanged. Otherwise the stack is walked (walk.h).
- */
+ * that are unchanged. Otherwise the stack is walked (walk.h). */
 #include "capture/stack/stack.h"
 
 #include <stdatomic.h>

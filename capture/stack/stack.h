@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The calling thread's stack as a node of the calling context tree.
+/* The calling thread's stack as a node of the calling context tree.
  *
  * Interface: stack_init() once, stack_thread_init() for each thread's state, then
  * stack_current() on each event that wants a stack. New nodes and modules are handed to the
@@ -8,8 +7,7 @@
  *
  * How it works: an unwinder over .eh_frame with one compact rule per pc, cached. Each thread keeps
  * its last stack, and only the part that changed is walked and looked up. It uses no lock, no libc
- * allocation and no loader function that locks (only _dl_find_object, which is lock-free).
- */
+ * allocation and no loader function that locks (only _dl_find_object, which is lock-free). */
 #pragma once
 
 #include <stdbool.h>
@@ -50,13 +48,11 @@ size_t stack_thread_size(void);
  * bounds of the stack without the loader or pthread_getattr_np. */
 void stack_thread_init(struct stack_thread *thread);
 
-/*
- * Returns the id of the innermost node, or 0 if no stack could be taken.
+/* Returns the id of the innermost node, or 0 if no stack could be taken.
  *
  * The walk begins at the frame of the public entry point (malloc, …), which is compiled with a
  * frame pointer: pass __builtin_frame_address(0) of it as `entry_frame`. [fp] is the caller's rbp,
- * [fp + 8] the return address, fp + 16 the caller's stack pointer.
- */
+ * [fp + 8] the return address, fp + 16 the caller's stack pointer. */
 uint32_t stack_current(struct stack_thread *thread, const void *entry_frame, void *context);
 
 /* Finds and announces the module that `address` (of code or data) lies in, and the address in its

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The per-thread state of taking stacks: the last stack, and room for the frames that changed.
+/* The per-thread state of taking stacks: the last stack, and room for the frames that changed.
  *
  * Kept frames lie outermost first, so a change at the inner end pushes and pops at the end of the
  * array. For each frame, `pairs` holds the words that were read from the stack to step from it to
  * its caller. While these words keep their values, the same frame has the same callers.
  *
- * A thread has a second such state for stacks that are not its own (other_stacks.h).
- */
+ * A thread has a second such state for stacks that are not its own (other_stacks.h). */
 #pragma once
 
 #include <stdbool.h>

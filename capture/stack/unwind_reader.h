@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A bounded reader of unwind tables. It never reads outside its range, even if the bytes are wrong.
+/* A bounded reader of unwind tables. It never reads outside its range, even if the bytes are wrong.
  *
- * After the end every read gives 0 and `failed` is set, so a parser can check once.
- */
+ * After the end every read gives 0 and `failed` is set, so a parser can check once. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * How to step from one frame to its caller, packed into one word, which a cache can hold and
+/* How to step from one frame to its caller, packed into one word, which a cache can hold and
  * publish atomically.
  *
  * A frame is known by its pc, its stack pointer and, if a rule needs it, rbp. Nearly all code needs
@@ -13,8 +12,7 @@
  *   NONE       no call frame information: the frame pointer is the only guess
  *   FULL       needs more registers than rsp and rbp: see unwind_step.c
  *
- * The caller's rbp is the same, or saved at CFA + offset, or (realigned) at rbp + offset.
- */
+ * The caller's rbp is the same, or saved at CFA + offset, or (realigned) at rbp + offset. */
 #pragma once
 
 #include <stdbool.h>
@@ -75,12 +73,10 @@ unwind_rule unwind_rule_frame_pointer(void);
 /* Packs a row, taken at `pc` (the address that was looked up). Returns FULL if it does not fit. */
 unwind_rule unwind_rule_pack(const struct unwind_row *row, uint64_t pc);
 
-/*
- * The rule of each code address, computed once, in a process-wide table without locks.
+/* The rule of each code address, computed once, in a process-wide table without locks.
  *
  * Addresses are looked up as in the unwind tables: a return address minus one, an interrupted
- * instruction as it is.
- */
+ * instruction as it is. */
 extern struct lockfree_table unwind_cache_table;
 
 void unwind_cache_init(enum stack_unwind mode);

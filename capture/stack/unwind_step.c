@@ -230,13 +230,11 @@ bool unwind_expression_evaluate(const struct unwind_location *expression, const 
     return !e.reader.failed && !e.failed;
 }
 
-/*
- * The full unwinder, for rows that need more registers than rsp and rbp. The loader's lazy binding
+/* The full unwinder, for rows that need more registers than rsp and rbp. The loader's lazy binding
  * keeps its frame in rbx, and hand-written assembly keeps it in any register.
  *
  * It starts from the registers of this call and steps outward through the recorder's own frames.
- * So a callee-saved register is known if the tables say where it is.
- */
+ * So a callee-saved register is known if the tables say where it is. */
 
 /* Limits the frames up to the wanted one: the recorder's own and those of the program. */
 #define STEPS_MAX 65536u

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Call frame information of one code address, from a module's .eh_frame.
+/* Call frame information of one code address, from a module's .eh_frame.
  *
  * unwind_table_find() finds the frame description entry by the binary search table of
  * .eh_frame_hdr. If that table is missing, it reads .eh_frame in order. Then it runs the entry's
@@ -8,8 +7,7 @@
  *
  * Sources: DWARF 5, section 6.4; Linux Standard Base Core 5.0, section 10.6 (eh_frame and its
  * header). No byte outside the image is read. No input makes it loop for ever, because every
- * instruction consumes bytes and remembered states are limited.
- */
+ * instruction consumes bytes and remembered states are limited. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The walk steps outward by the frames' rules until a frame equals a kept one in pc, stack pointer
+/* The walk steps outward by the frames' rules until a frame equals a kept one in pc, stack pointer
  * and (if it matters) rbp, and all words outward of it are the same. It would be wrong to stop at
  * the first equal frame without comparing the words: two callers with frames of equal size leave
  * the same inner frames. From the first word that differs the walk goes on by rules, and may meet a
@@ -8,8 +7,8 @@
  *
  * Each function below that takes `other`, a constant, works in two ways: on the thread's own stack,
  * all of which is mapped outward of a running frame, and on other stacks. There a stack is only
- * kept if each word by which a frame returns is mapped for sure whenever the frame runs (memory.h).
- */
+ * kept if each word by which a frame returns is mapped for sure whenever the frame runs
+ * (memory.h). */
 #include "capture/stack/walk.h"
 
 #include "capture/stack/branch.h"

@@ -41,16 +41,14 @@ uint64_t hash_seed(void);
 
 /* ---- generation cache ---------------------------------------------------------------------- */
 
-/*
- * A cache of items of one size by a hash, in bounded memory. It keeps items in two generations.
+/* A cache of items of one size by a hash, in bounded memory. It keeps items in two generations.
  * When the younger one is full, it becomes the older one, and the items of the old one are dropped.
  * So the `limit` items used last are always there, for any hashes, and at most twice as many are
  * kept.
  *
  * The caller compares items itself. It begins with a struct in which `item_size`, `limit` and
  * `drop` are set and the rest is zero. An item of zeros was moved away: `same` must not take it for
- * another one, and `drop` must do nothing to it.
- */
+ * another one, and `drop` must do nothing to it. */
 
 struct generation_cache {
     size_t item_size, limit;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The answers of the symbolizer and of the type rules, from earlier calls, in the user's folder,
+/* The answers of the symbolizer and of the type rules, from earlier calls, in the user's folder,
  * and from this one.
  *
  * An answer depends on its question alone, and on files: on the programs and libraries that it
@@ -10,8 +9,7 @@
  *
  * Order of calls for a question: cache_question_begin(), put the rest of the question into `asked`,
  * cache_question_ask(), take the answer from `known`. If cache_question_accept() returns false,
- * find the answer and put it into `found`. Then cache_question_end().
- */
+ * find the answer and put it into `found`. Then cache_question_end(). */
 #pragma once
 
 #include <stdbool.h>

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A file that is made under another name and gets its own when it is whole.
+/* A file that is made under another name and gets its own when it is whole.
  *
  * Order of calls: output_file_begin(), writing through the descriptor or under the name `part`,
  * output_file_finish(), and always output_file_end(), which removes a file that is not finished.
  *
  * The file is made beside its target as TARGET.part.PID.RANDOM. No file or link of that name exists
- * before. Only its user may read it, and it is locked while it is being made.
- */
+ * before. Only its user may read it, and it is locked while it is being made. */
 #pragma once
 
 #include <stdbool.h>

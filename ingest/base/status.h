@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The errors of the ingest library: one status, which is passed up to main().
+/* The errors of the ingest library: one status, which is passed up to main().
  *
  * A function that can fail takes a `struct ingest_status *` and returns false or NULL after
  * ingest_fail(). The message is one line for a person: what, where, what to do next. Names in it
- * are printable (schemas/printable.h).
- */
+ * are printable (schemas/printable.h). */
 #pragma once
 
 #include <signal.h>

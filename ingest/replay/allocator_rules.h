@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * How allocators use memory, as far as a ledger of pages needs to know it: the bytes around a block
+/* How allocators use memory, as far as a ledger of pages needs to know it: the bytes around a block
  * that are the allocator's, and which memory is its own. One rule each, by name.
  *
  * - glibc (malloc/malloc.c, "chunk"): a block at `a` is the chunk [a - 8, a - 8 + max(32, size + 8
@@ -10,8 +9,7 @@
  * - jemalloc and mimalloc: four size classes in each doubling, and steps of 16 up to 128 bytes.
  *   Blocks above 14 KiB have whole pages.
  * - tcmalloc (gperftools, AlignmentForSize): steps of an eighth of the power of two below the size.
- *   Classes that it merges are rounded up further: that part counts as a hole.
- */
+ *   Classes that it merges are rounded up further: that part counts as a hole. */
 #pragma once
 
 #include <stdbool.h>

@@ -120,12 +120,10 @@ bool replay_put_live(struct replay *replay, const struct live_table *table);
 
 /* ---- earlier ------------------------------------------------------------------------------- */
 
-/*
- * Blocks that were live when a rotated trace began (trace-format.md, "Rotation").
+/* Blocks that were live when a rotated trace began (trace-format.md, "Rotation").
  *
  * They count as allocations at the time 0, so that all sums and rows agree. Their rows are listed,
- * and so is how long before the trace they were allocated.
- */
+ * and so is how long before the trace they were allocated. */
 
 /* Replays a LIVE record. False if memory is exhausted or the sink failed. */
 bool replay_earlier(struct replay *replay, const struct trace_event *event);

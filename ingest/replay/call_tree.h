@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The calling context tree by functions, with the sums of the stacks. A node is a function below
+/* The calling context tree by functions, with the sums of the stacks. A node is a function below
  * its callers, down to the functions of call sites: allocators and wrappers inside are left out.
  * Frames of one function below the same caller are one node.
  *
@@ -8,8 +7,7 @@
  * node of stacks, call_tree_add_path() adds the stack that ends there, and call_tree_add_bare()
  * those without frames. Then call_tree_finish(), call_tree_each(), call_tree_free(). The functions
  * return false if memory is exhausted, those that go over all stacks or nodes also once
- * `interrupted` is set. A tree takes 75 to 90 bytes for each node.
- */
+ * `interrupted` is set. A tree takes 75 to 90 bytes for each node. */
 #pragma once
 
 #include <signal.h>

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Live blocks in packed form: some ten bytes each. They are for a table with many blocks, which
+/* Live blocks in packed form: some ten bytes each. They are for a table with many blocks, which
  * keeps here those that it has not looked up for long (live_table.h).
  *
  * Blocks lie in segments, and there in pages, by address. A segment only gets smaller: a block that
  * is taken out is marked. Segments are merged as they come, so that each has at least twice the
- * blocks of the next one.
- */
+ * blocks of the next one. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The calling context tree of a trace, which gives the ids of stacks their meaning.
+/* The calling context tree of a trace, which gives the ids of stacks their meaning.
  *
  * Order of calls: context_tree_add() for every NODE record in any order, context_tree_resolve()
  * once, then the lookups. A node's place is its index from 0. Two definitions of the same frame
- * under the same parent are one context and have one place.
- */
+ * under the same parent are one context and have one place. */
 #pragma once
 
 #include <stdbool.h>

@@ -11,15 +11,13 @@
 
 /* ---- arena --------------------------------------------------------------------------------- */
 
-/*
- * Replays the events of custom allocators: arenas and their blocks.
+/* Replays the events of custom allocators: arenas and their blocks.
  *
  * A block is identified by its arena and its address, because an arena's first block may have the
  * address of the heap block that it was cut from. A reset frees all blocks of an arena and of the
  * arenas that get their memory from it. It only visits arenas that may have live blocks: an arena
  * is put into its parent's list when it gives out a block, and the parent's reset takes it out.
- * Arenas whose parents form a circle lie in each other.
- */
+ * Arenas whose parents form a circle lie in each other. */
 
 /* Parents of an arena whose reset ends its blocks. Each reset takes this many arenas out of the
  * lists at most for each block that was given out since the last one. */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The names of a session: frames, functions and source files of distinct program counters.
+/* The names of a session: frames, functions and source files of distinct program counters.
  *
  * Each distinct pc of a module is symbolized once, when it is first asked for. Its frames (inlined
  * ones innermost first) are consecutive rows. If a file was loaded twice (dlclose, dlopen), its
- * functions are the same.
- */
+ * functions are the same. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,12 +11,10 @@
 #include "ingest/base/array.h"
 #include "ingest/symbols/symbols.h"
 
-/*
- * Tells which functions are allocators or wrappers of one, and so not call sites.
+/* Tells which functions are allocators or wrappers of one, and so not call sites.
  *
  * The call site of an allocation is the innermost frame that is neither: the function that a person
- * would name when asked who allocated this. The name alone decides, by a const table.
- */
+ * would name when asked who allocated this. The name alone decides, by a const table. */
 
 enum function_role {
     ROLE_NONE = 0,

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Finds the function by which a block was freed, and the blocks that were freed by a function that
+/* Finds the function by which a block was freed, and the blocks that were freed by a function that
  * does not match their allocation.
  *
  * A free's stack (mprof-run --free-stacks) shows it in two ways: by a frame of an operator delete,
  * and by the function that the code before the return address calls, since operators end in a jump
  * to free and leave no frame. If neither shows it (a call through a pointer, a destructor that ends
- * in a jump), the function is unknown. A call of realloc is known without a stack.
- */
+ * in a jump), the function is unknown. A call of realloc is known without a stack. */
 #pragma once
 
 #include <stdbool.h>

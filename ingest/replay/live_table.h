@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The table of live blocks, keyed by address: an open-addressing hash table with linear probing
+/* The table of live blocks, keyed by address: an open-addressing hash table with linear probing
  * that holds the blocks themselves.
  *
  * Freed blocks stay in the table, marked, until it is rebuilt: malloc returns the same addresses
  * again and again, and a second free of one is recognized. The table never has more places than
  * four times the most blocks that were ever live at once (or 1024), nor more than 4 million: when
  * three quarters of these are live, the older half goes into packed form (cold_blocks.h). A block
- * that is looked up comes back.
- */
+ * that is looked up comes back. */
 #pragma once
 
 #include <stddef.h>

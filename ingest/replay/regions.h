@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The mapped regions over time, from the MAP, UNMAP and PROTECT records of --mmap.
+/* The mapped regions over time, from the MAP, UNMAP and PROTECT records of --mmap.
  *
  * Order of calls: a zeroed struct; regions_map(), regions_unmap() and regions_protect() in the
  * order of time; regions_each(); regions_free(). Each row is a piece of address space that
  * one call mapped and that ended as one. If a part of a mapping ends, the mapping becomes two or
  * three rows with the same beginning. A change of protection ends a row and begins another. All
- * rows are held in memory.
- */
+ * rows are held in memory. */
 #pragma once
 
 #include <stdbool.h>

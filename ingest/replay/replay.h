@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Turns events in the order of time into allocations: a free completes the row that its allocation
+/* Turns events in the order of time into allocations: a free completes the row that its allocation
  * began. Rows are numbered 1, 2, 3, … as they are completed. Blocks that are never freed come last.
  *
  * Order of calls: replay_init(), replay_event() for each event of the merge, replay_finish(),
@@ -18,8 +17,7 @@
  *    inherited block: blocks.c. The second one is a double free.
  *  - An event whose stack is not defined in the readable parts of the trace is *orphaned*. Its
  * stack is the one row with state 'lost'.
- *  - A size above 2^47 is impossible. It is counted as a problem and taken as 0.
- */
+ *  - A size above 2^47 is impossible. It is counted as a problem and taken as 0. */
 #pragma once
 
 #include "ingest/replay/state.h"

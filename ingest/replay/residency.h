@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The pages in memory at the moments that an observer has read (trace-format.md, "Pages in
+/* The pages in memory at the moments that an observer has read (trace-format.md, "Pages in
  * memory"), and a ledger of each: every byte of the resident set is in exactly one class.
  *
  * Order of calls: residency_mapping(), residency_begin(), residency_pages() for the records as they
  * come; residency_allocated() and residency_freed() for each block that begins and ends,
  * residency_changed() for each that gets another type; when residency_is_whole(),
  * residency_arena_block() for those of allocators of the program, residency_ledger().
- * residency_free() at the end.
- */
+ * residency_free() at the end. */
 #pragma once
 
 #include <stdbool.h>

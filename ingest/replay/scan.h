@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The first pass over a trace: everything that is not an event.
+/* The first pass over a trace: everything that is not an event.
  *
  * An event may name a stack node that is in another thread's chunk and, by the stamps, a little
  * later. Therefore nodes, modules and threads are collected before any event is replayed. The pass
- * also finds the damage, the last stamp (the length of the session) and the number of events.
- */
+ * also finds the damage, the last stamp (the length of the session) and the number of events. */
 #pragma once
 
 #include <stdbool.h>

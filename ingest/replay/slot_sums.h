@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Sums blocks up by time and key (schemas/slots.md), while events come in the order of time. Only
+/* Sums blocks up by time and key (schemas/slots.md), while events come in the order of time. Only
  * the open slots are kept as numbers; closed ones are coded. A level that would need more than
  * SLOT_SUMS_MOST bytes is given up, so memory is bounded.
  *
  * Order of calls: slot_sums_new(), slot_sums_allocate(), slot_sums_free() and slot_sums_rename(),
- * slot_sums_finish(), then the results may be read, slot_sums_delete().
- */
+ * slot_sums_finish(), then the results may be read, slot_sums_delete(). */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The frames of all stacks as nodes of one tree, which the tables stack_node and stack_run hold. A
+/* The frames of all stacks as nodes of one tree, which the tables stack_node and stack_run hold. A
  * node is a frame, inlined ones included, with its callers, so frames that stacks share are stored
  * once.
  *
@@ -11,8 +10,7 @@
  * have the ids below it.
  *
  * Order of calls: stack_nodes_number(), the rest, stack_nodes_free(). All zero is empty. The
- * functions return false if memory is exhausted, or if the function that they call did.
- */
+ * functions return false if memory is exhausted, or if the function that they call did. */
 #pragma once
 
 #include "ingest/replay/stacks.h"

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Reads files of suppressions (schemas/code/suppressions.h) and finds the stacks that they name.
+/* Reads files of suppressions (schemas/code/suppressions.h) and finds the stacks that they name.
  *
  * Order of calls: suppressions_read() once; for each trace suppressor_new(), suppressor_of() for
- * its stacks, suppressor_free().
- */
+ * its stacks, suppressor_free(). */
 #pragma once
 
 #include <stdbool.h>
@@ -59,8 +57,7 @@ struct suppressions *program_suppressions_join(const struct program_suppressions
                                                const struct suppressions *file,
                                                struct problems *problems);
 
-/*
- * Recognizes blocks that the language's runtime allocates once and keeps until the program ends, by
+/* Recognizes blocks that the language's runtime allocates once and keeps until the program ends, by
  * the stacks that allocate them. They are not leaks of the program.
  *
  *  - "C++ exceptions": libstdc++'s emergency pool, from which an exception is made when memory is
@@ -70,8 +67,7 @@ struct suppressions *program_suppressions_join(const struct program_suppressions
  *  - "locale": the data of setlocale() and the tables of messages.
  *
  * Only the names of functions and modules decide, by the table in suppressions.c. If names are
- * missing, as in a program without symbols that contains libstdc++, no block is recognized.
- */
+ * missing, as in a program without symbols that contains libstdc++, no block is recognized. */
 
 struct runtime_blocks;
 

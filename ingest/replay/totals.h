@@ -11,8 +11,7 @@
 #include "ingest/base/array.h"
 #include "ingest/replay/slot_sums.h"
 
-/*
- * The live blocks of each stack over time, and at the moment when the program's live bytes were at
+/* The live blocks of each stack over time, and at the moment when the program's live bytes were at
  * their peak.
  *
  * The share at the peak is updated lazily. Each new peak of the program begins a generation. A
@@ -23,8 +22,7 @@
  *
  * Events come from many stacks in no order, so each of them waits for memory. The sums that every
  * event of a stack changes are one cache line. The shares, which only the first event after a peak
- * changes, are apart.
- */
+ * changes, are apart. */
 
 /* The sums of a stack, after stack_usages_finish(). */
 struct stack_usage {
@@ -110,16 +108,14 @@ struct stack_usage stack_usages_of(const struct stack_usages *usages, size_t sta
 
 void stack_usages_free_memory(struct stack_usages *usages);
 
-/*
- * The live blocks of each type over time: the share of a type at the program's peak, and its own
+/* The live blocks of each type over time: the share of a type at the program's peak, and its own
  * largest live bytes.
  *
  * Allocations of the process heap are numbered 1, 2, 3, … in the order of time. A program may name
  * the type of a block some time after its allocation (type_usages_rename()). The block then counts
  * for the new type from its beginning. The share at the peak stays exact. So does the largest live
  * bytes if the two types did not change in between, as when a program names each block at once.
- * Otherwise peak_unknown is set.
- */
+ * Otherwise peak_unknown is set. */
 
 struct type_usage {
     uint64_t allocations, bytes; /* in total */

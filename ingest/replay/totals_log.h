@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Keeps what changed the sums of each process of a run, in two files: the sums of all processes
+/* Keeps what changed the sums of each process of a run, in two files: the sums of all processes
  * together need their events in the order of time, when all are known.
  *
  * Order of calls: totals_log_begin(); for each process its events, then totals_log_end_part();
@@ -8,8 +7,7 @@
  *
  * An event takes about 15 bytes. A block that the program named late has its last type from the
  * beginning. These types lie in the second file, by number of the allocation, and most runs have
- * none.
- */
+ * none. */
 #pragma once
 
 #include "ingest/replay/totals.h"

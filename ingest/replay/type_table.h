@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The types of a session, and the type of each allocation.
+/* The types of a session, and the type of each allocation.
  *
  * Type ids are rows of the table `type`, from 1; 0 is unknown. The table keeps the answers of the
  * type rules: one for each stack and, up to a limit, those for the call chains and sizes asked
- * last.
- */
+ * last. */
 #pragma once
 
 #include "ingest/base/array.h"
@@ -38,13 +36,11 @@ struct owners {
 uint32_t owners_find(struct owners *owners, struct types *types, const struct stacks *stacks,
                      uint32_t stack);
 
-/*
- * Call chains: the numbered innermost frames of stacks that decide a block's type. Thousands of
+/* Call chains: the numbered innermost frames of stacks that decide a block's type. Thousands of
  * stacks often share the one or two frames that the type rules look at.
  *
  * A chain is a shorter chain with one more frame outside it. The number of chains is limited. A
- * stack whose chain finds no room has none.
- */
+ * stack whose chain finds no room has none. */
 
 struct call_chain;
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Functions, inlined calls, files and lines from a module's DWARF.
+/* Functions, inlined calls, files and lines from a module's DWARF.
  *
  * symbols_dwarf_new() reads one entry of each compilation unit for its ranges, because some
  * compilers write no .debug_aranges. The first lookup in a unit reads its functions and lines, so
- * only the called parts of a large program are read.
- */
+ * only the called parts of a large program are read. */
 #pragma once
 
 #include "ingest/symbols/file.h"

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The file of a module: ELF, the separate debug file, DWARF.
+/* The file of a module: ELF, the separate debug file, DWARF.
  *
  * libdwfl finds the debug file by build-id under /usr/lib/debug and --debug-dir, by .gnu_debuglink
- * (whose CRC it checks), or through debuginfod if DEBUGINFOD_URLS is set.
- */
+ * (whose CRC it checks), or through debuginfod if DEBUGINFOD_URLS is set. */
 #pragma once
 
 #include <elfutils/libdwfl.h>
@@ -33,11 +31,9 @@ struct symbols_file {
     const char *unreadable;
 };
 
-/*
- * Opens the file, and adds the places where its separate debug file is looked for to `depends`.
+/* Opens the file, and adds the places where its separate debug file is looked for to `depends`.
  * Returns true on success; release it with symbols_file_close(). Otherwise
- * returns false and writes one line into `reason` (`reason_size` bytes) that says why.
- */
+ * returns false and writes one line into `reason` (`reason_size` bytes) that says why. */
 bool symbols_file_open(struct symbols_file *file, const struct symbols_options *options,
                        struct cache_depends *depends, const char *path, const uint8_t *build_id,
                        size_t build_id_length, char *reason, size_t reason_size);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A map from addresses to values, built from intervals that may nest. The innermost interval wins.
+/* A map from addresses to values, built from intervals that may nest. The innermost interval wins.
  *
  * Order of calls: symbols_intervals_add() for each interval, symbols_intervals_settle() once, then
- * symbols_intervals_find(), a binary search, and symbols_intervals_free().
- */
+ * symbols_intervals_find(), a binary search, and symbols_intervals_free(). */
 #pragma once
 
 #include <stdbool.h>

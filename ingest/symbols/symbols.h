@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Turns a pc in a module into frames: function, file, line, inlined calls.
+/* Turns a pc in a module into frames: function, file, line, inlined calls.
  *
  * Order of calls: symbols_new(), symbols_set_program() if known, symbols_module() once for each
  * module, symbols_lookup() for each distinct pc (the caller caches), symbols_free(). The first
  * lookup in a module builds its tables in one pass over its symbol table and its DWARF units. Each
- * lookup is then a binary search. The tables own the names, which live until symbols_free().
- */
+ * lookup is then a binary search. The tables own the names, which live until symbols_free(). */
 #pragma once
 
 #include <signal.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Walks the entries of one unit in the order of the file, several times faster than libdw. It
+/* Walks the entries of one unit in the order of the file, several times faster than libdw. It
  * decodes only the shape of an entry, which the abbreviation gives once. libdw then answers what an
  * entry says.
  *
- * Order of calls: symbols_walk_begin(), symbols_walk_next() until it is false, symbols_walk_end().
- */
+ * Order of calls: symbols_walk_begin(), symbols_walk_next() until it is false,
+ * symbols_walk_end(). */
 #pragma once
 
 #include <elfutils/libdw.h>

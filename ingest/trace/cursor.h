@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Walks the records of one chunk in order, through its segments.
+/* Walks the records of one chunk in order, through its segments.
  *
  * Order of calls: trace_cursor_open() on a slot without damage, trace_cursor_next() until it
  * does not return a record, trace_cursor_close(). SWITCH records are followed here and also
- * returned. The record's payload points into the cursor and lives until it is closed.
- */
+ * returned. The record's payload points into the cursor and lives until it is closed. */
 #pragma once
 
 #include <stdbool.h>

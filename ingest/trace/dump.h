@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Writes a trace as text: `mprof-ingest --dump`.
+/* Writes a trace as text: `mprof-ingest --dump`.
  *
  * Each record is one line, in file order or merged by time:
  *
@@ -9,8 +8,7 @@
  * OFFSET is the record's first byte in the file, TICKS the coding state's clock after the record.
  * Addresses are hexadecimal. Strings are quoted, with \xNN for bytes that are not printable ASCII.
  * In file order the first line is a `file` line, a `chunk` line comes before each chunk's records,
- * and a `damage` line is wherever bytes are lost.
- */
+ * and a `damage` line is wherever bytes are lost. */
 #pragma once
 
 #include <stdio.h>

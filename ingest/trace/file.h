@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A trace file: its header and the index of its chunk slots (schemas/trace-format.md).
+/* A trace file: its header and the index of its chunk slots (schemas/trace-format.md).
  *
  * Order of calls: trace_file_open(), then any others, then trace_file_close(). The file is read
  * by pread() into buffers and never mapped. A file that shrinks while it is read therefore gives
  * a short read, which counts as damage, and not a SIGBUS. A trace that is still being recorded
- * is read as it was when it was opened: sizes and commits are read once.
- */
+ * is read as it was when it was opened: sizes and commits are read once. */
 #pragma once
 
 #include <stddef.h>

@@ -17,11 +17,9 @@
 #include "schemas/array.h"
 #include "schemas/printable.h"
 
-/*
- * Reads the lines of a text file: plain, or compressed by gzip or zstd.
+/* Reads the lines of a text file: plain, or compressed by gzip or zstd.
  *
- * Order of calls: lines_open(), lines_next() until it does not return LINES_LINE, lines_close().
- */
+ * Order of calls: lines_open(), lines_next() until it does not return LINES_LINE, lines_close(). */
 
 /* A longer line is damage. */
 #define LINES_LONGEST (1u << 20)
@@ -260,8 +258,7 @@ static const char *lines_path(const struct lines *lines)
     return lines->path;
 }
 
-/*
- * Reads heaptrack's files, version 3: the raw data of its library, and what heaptrack_interpret
+/* Reads heaptrack's files, version 3: the raw data of its library, and what heaptrack_interpret
  * makes of them. All numbers are hexadecimal. A line is a letter and its fields:
  *
  *     v  version of heaptrack, version of the file    X  command line
@@ -275,8 +272,7 @@ static const char *lines_path(const struct lines *lines)
  *     -  pointer (raw); number of an a (interpreted)
  *     c  milliseconds since the start    R  resident pages    A  attached    S  suppression
  *
- * Strings have their length before them. Addresses of stacks are return addresses minus 1.
- */
+ * Strings have their length before them. Addresses of stacks are return addresses minus 1. */
 
 enum { FILE_VERSION = 3, LINES_PER_LOOK = 65536 };
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Reads the recordings of other profilers: a file of heaptrack becomes a trace, which the other
+/* Reads the recordings of other profilers: a file of heaptrack becomes a trace, which the other
  * rooms read as if mprof-run had written it.
  *
  * Memory grows with the modules. For interpreted data it also holds the names, the different pairs
- * of size and stack, and the live blocks. The trace is a file without a name beside the session.
- */
+ * of size and stack, and the live blocks. The trace is a file without a name beside the session. */
 #pragma once
 
 #include <signal.h>
@@ -22,13 +20,10 @@ struct imported {
     uint64_t temporary; /* blocks that were freed before anything else was allocated or freed */
 };
 
-/*
- * Imports the file at `path` if its beginning is that of another profiler's recording, plain or
- * compressed by gzip or zstd. It leaves other files, and
- * files that cannot be opened, alone: `descriptor` is then -1. False with `status` set if the file
- * is cut or damaged, or has only sums. Stops when `*interrupted` is not 0 (NULL: never). Call
- * imported_free() in the end.
- */
+/* Imports the file at `path` if its beginning is that of another profiler's recording, plain or
+ * compressed by gzip or zstd. It leaves other files, and files that cannot be opened, alone:
+ * `descriptor` is then -1. False with `status` set if the file is cut or damaged, or has only sums.
+ * Stops when `*interrupted` is not 0 (NULL: never). Call imported_free() in the end. */
 bool import_file(const char *path, const char *session, const volatile sig_atomic_t *interrupted,
                  struct imported *imported, struct ingest_status *status);
 void imported_free(struct imported *imported);

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The modules that a program has loaded, as a recording lists them: the whole list, again
+/* The modules that a program has loaded, as a recording lists them: the whole list, again
  * and again. A module that is listed again at the same place keeps its number.
  *
  * Order of calls: import_modules_clear() when a list begins, import_modules_add() for each module,
  * import_modules_range() for each of its ranges, import_modules_settle() when the list is complete,
- * import_modules_find(). A zero-initialized struct is empty.
- */
+ * import_modules_find(). A zero-initialized struct is empty. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Gives the events of a trace in the order of time.
+/* Gives the events of a trace in the order of time.
  *
  * Order of calls: merge_new(), merge_watch() if wanted, merge_next() until it returns false,
  * merge_free(). Each chunk is one sorted run. It is opened when its base is due and closed at its
@@ -10,8 +9,7 @@
  * A realloc is two events: its free half at the stamp before the call, its allocation half at the
  * stamp after it. A failed realloc is not an event. If events of different runs have equal stamps,
  * frees come first, then the order is by place in the file. A caller must still be ready for a free
- * that comes before its allocation with the same stamp.
- */
+ * that comes before its allocation with the same stamp. */
 #pragma once
 
 #include "ingest/trace/cursor.h"
@@ -70,8 +68,7 @@ uint64_t merge_bytes_done(const struct merge *merge);
 /* Returns the highest number of chunks that were open at the same time. */
 size_t merge_most_open(const struct merge *merge);
 
-/*
- * Gives the events of a trace that is still being recorded, in the order of time as far as it is
+/* Gives the events of a trace that is still being recorded, in the order of time as far as it is
  * known.
  *
  * Order of calls: trace_follow_new(); trace_follow_poll() from time to time, and after each poll
@@ -81,8 +78,7 @@ size_t merge_most_open(const struct merge *merge);
  * first. A thread stamps an event before it commits it. So at a poll an event with an earlier stamp
  * may still be missing, but the next poll sees it. Therefore events are given only up to the
  * highest stamp that the previous poll has seen. An event comes late, out of order, only if its
- * thread was held up for a whole poll between stamp and commit.
- */
+ * thread was held up for a whole poll between stamp and commit. */
 
 /* Reads the records before the merge does. Both functions return false if memory is exhausted. */
 struct trace_scanner {

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Writes a trace of one thread into a file without a name, for ingest to read like any other.
+/* Writes a trace of one thread into a file without a name, for ingest to read like any other.
  *
  * Order of calls: trace_writer_new(), the records in the order of time, trace_writer_finish(),
  * trace_writer_free(). Times are nanoseconds since the start; a record without one has the time of
  * the event before it. Every function returns false if the file cannot be written;
- * trace_writer_finish() says why. Memory holds one chunk.
- */
+ * trace_writer_finish() says why. Memory holds one chunk. */
 #pragma once
 
 #include <stdint.h>

@@ -23,14 +23,12 @@ void types_decide(const struct types_site *site, const struct types_flow *flow,
  * them. */
 bool types_language_is_ada(const struct types_site *site);
 
-/*
- * Returns true if the block of `size` bytes is not known to be of the type that the code of the
+/* Returns true if the block of `size` bytes is not known to be of the type that the code of the
  * site names. `opaque` says that a library without debug information made it.
  * - Free Pascal's library has no unwind tables, so that the site may be another function's.
  * - GNAT writes bounds and tags as records before a block's data.
  * - In Objective-C and D one function of the runtime makes objects of all classes, and the pointer
  *   may be to a base class.
- * - All sequences of Nim begin with one header.
- */
+ * - All sequences of Nim begin with one header. */
 bool types_language_denies(const struct types_site *site, const struct types_type *type,
                            const char *name, uint64_t size, bool opaque);

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Reads the type of a block from the frames around a typed allocator. It is needed if functions may
+/* Reads the type of a block from the frames around a typed allocator. It is needed if functions may
  * stand for others (folded.h), because then the allocator's own name is the least reliable
  * one. If `allocate<Token>` runs in `vector<Request>::reserve`, one function was kept for both, and
  * the vector is right.
  *
  * The rules read the frames of the standard library outward from the allocator to the first frame
  * of the program. Each allocator and each container tells what its blocks hold, and the outermost
- * one wins. The walk ends at a container whose element is a container read before.
- */
+ * one wins. The walk ends at a container whose element is a container read before. */
 #pragma once
 
 #include "ingest/types/dwarf/site.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Finds who owns a block: what a person would name who asks whose memory this is.
+/* Finds who owns a block: what a person would name who asks whose memory this is.
  *
  * - The owner is the class of the user's function, the innermost of the user's own code. A lambda
  *   belongs to the class of the function around it. A function outside classes has no owner.
@@ -15,8 +14,7 @@
  *
  * The owner is exact if nothing else can have the code: link-time optimization, or a function with
  * several names, makes it inferred. So does a member that was not found although there is a
- * container.
- */
+ * container. */
 #pragma once
 
 #include "ingest/types/types.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Types of blocks that Rust programs make through the containers of their library.
+/* Types of blocks that Rust programs make through the containers of their library.
  *
  * The frames from the allocator outward to the first function of the program are those of the
  * library. The innermost one that names its T decides: RawVec<T>, Vec<T>, VecDeque<T>, Box<T>,
@@ -9,8 +8,7 @@
  *
  * LLVM merges functions with the same code from opt-level 2 on and may leave no trace of the one
  * that is gone. So an answer is exact only if the function of the frame was not optimized: it keeps
- * all its variables on the stack.
- */
+ * all its variables on the stack. */
 #pragma once
 
 #include "ingest/types/dwarf/site.h"

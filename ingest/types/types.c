@@ -474,11 +474,9 @@ static bool takes_bytes(const struct types_site *site, const struct types_call *
            (pointee.shape == TYPES_VOID || pointee.shape == TYPES_CHARACTER);
 }
 
-/*
- * Returns true if the site calls operator new as a function, as containers do:
+/* Returns true if the site calls operator new as a function, as containers do:
  * "static_cast<T *>(::operator new(n * sizeof(T)))". A new-expression passes the size of its class,
- * which is a constant.
- */
+ * which is a constant. */
 static bool calls_new(const struct types_site *site, const struct types_flow *flow,
                       const struct types_call *called, const char *name)
 {

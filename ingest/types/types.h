@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Finds the type of an allocation from its stack and size, with the debug information, machine code
+/* Finds the type of an allocation from its stack and size, with the debug information, machine code
  * and source text of the program as it was built.
  *
  * Order of calls: types_new() over a symbolizer whose modules are registered, types_infer() for
@@ -13,8 +12,7 @@
  * (types/flow/flow.h): into a constructor's `this`, a table of virtual functions, a variable, a
  * member, a global, or out of the function. A function that returns the result unchanged and
  * without a type is a wrapper, and the rules examine its caller in the same way. If no rule finds a
- * name, the source line may give one (types/source/source.h).
- */
+ * name, the source line may give one (types/source/source.h). */
 #pragma once
 
 #include "ingest/symbols/symbols.h"
@@ -131,10 +129,8 @@ struct types_program_types;
 struct types_program_types *types_program_types_new(struct symbols *symbols);
 void types_program_types_free(struct types_program_types *tags);
 
-/*
- * Returns the name of the type whose variable lies at the ELF address `address` of module `id`, in
+/* Returns the name of the type whose variable lies at the ELF address `address` of module `id`, in
  * the one spelling of spelling.h and without const. It lives until symbols_free(). NULL if
- * the module's symbol tables have no variable there, or memory is exhausted.
- */
+ * the module's symbol tables have no variable there, or memory is exhausted. */
 const char *types_program_types_name(struct types_program_types *tags, uint32_t id,
                                      uint64_t address);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Fills an empty b-tree of an SQLite database, table or index, with entries in ascending order.
+/* Fills an empty b-tree of an SQLite database, table or index, with entries in ascending order.
  * Pages are filled from the left and written once, without a search and without reading any page.
  * This is four to ten times as fast as INSERT or CREATE INDEX, which accept any order.
  *
@@ -9,8 +8,7 @@
  * Several trees may be filled at the same time in one `struct writer_pages`.
  *
  * Every page except the root has at least one entry, as SQLite demands. A full page gives its last
- * separator to the level above, and the next page begins with its own entry.
- */
+ * separator to the level above, and the next page begins with its own entry. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,16 +16,14 @@
 #include <stdint.h>
 #include <string.h>
 
-/*
- * Appends pages to a database file that SQLite has made and closed, and makes it a valid database
+/* Appends pages to a database file that SQLite has made and closed, and makes it a valid database
  * again.
  *
  * Order of calls: writer_pages_open(), then writer_pages_append() and writer_pages_replace(),
  * writer_pages_close(). In between the file must not be used as a database.
  *
  * The format of pages and of the file's header is SQLite's (https://sqlite.org/fileformat2.html),
- * which promises to keep it.
- */
+ * which promises to keep it. */
 
 /* The first byte of SQLite's lock range (its PENDING_BYTE). */
 #define WRITER_LOCK_BYTE (UINT32_C(1) << 30)

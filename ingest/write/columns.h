@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Reads the column chunks of a session that is being written, while SQLite can read the file.
+/* Reads the column chunks of a session that is being written, while SQLite can read the file.
  *
  * Order of calls: writer_columns_open() or writer_columns_begin(), the others, always
- * writer_columns_close().
- */
+ * writer_columns_close(). */
 #pragma once
 
 #include <sqlite3.h>

@@ -42,8 +42,7 @@ struct process_stacks {
     size_t seen_capacity;
 };
 
-/* Reads the processes. All bytes 0 before. Returns SQLite's code, as
- * process_stacks_put() does. */
+/* Reads the processes. All bytes 0 before. Returns SQLite's code, as process_stacks_put() does. */
 static int process_stacks_open(struct process_stacks *stacks, sqlite3 *database)
 {
     sqlite3_stmt *query = NULL;

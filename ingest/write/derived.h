@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Makes the data of a session again that is derived from its rows: column chunks, packed arrays,
+/* Makes the data of a session again that is derived from its rows: column chunks, packed arrays,
  * the sums and peaks of stacks, functions, types and sizes, the timeline, and the peak of the
  * program.
  *
  * Rows tell when a block was allocated and freed only to the nanosecond. The frees of one
  * nanosecond are presumed to come before its allocations, as when ingest merges threads. If they
- * did not, a peak may come out lower by the blocks that were live only within that nanosecond.
- */
+ * did not, a peak may come out lower by the blocks that were live only within that nanosecond. */
 #pragma once
 
 #include <signal.h>

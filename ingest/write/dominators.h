@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Dominators of a directed graph: node d dominates node v if each path from the root to v leads
+/* Dominators of a directed graph: node d dominates node v if each path from the root to v leads
  * through d. The immediate dominator of v is the nearest one.
  *
  * By the algorithm Semi-NCA: L. Georgiadis, R. E. Tarjan, R. F. Werneck: Finding Dominators in
  * Practice, Journal of Graph Algorithms and Applications 10 (2006), section 2.3. It takes
- * O(edges log nodes) in practice, and recurses nowhere.
- */
+ * O(edges log nodes) in practice, and recurses nowhere. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Writes the session of a running program, which other processes read at the same time.
+/* Writes the session of a running program, which other processes read at the same time.
  *
  * Order of calls: writer_follow_open(); for each state that is shown writer_follow_begin(), the new
  * rows by writer_follow_rows(), all other tables by writer_follow_tables(), writer_follow_end();
@@ -8,8 +7,7 @@
  *
  * The file has the session's name, and SQLite's write-ahead log is beside it. So a reader can keep
  * the state of one transaction as long as it wants. Its table `meta` has the key 'unfinished'. It
- * has neither the indexes of `allocation` nor statistics for SQLite's planner.
- */
+ * has neither the indexes of `allocation` nor statistics for SQLite's planner. */
 #pragma once
 
 #include "ingest/base/status.h"

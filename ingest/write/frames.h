@@ -74,14 +74,12 @@ bool writer_frames_each(struct writer_frames *frames,
                         bool (*each)(void *context, const struct writer_frame *row), void *context);
 void writer_frames_end(struct writer_frames *frames);
 
-/*
- * Writes stack_node and stack_run, the frames of all stacks, into the trees of the two tables
+/* Writes stack_node and stack_run, the frames of all stacks, into the trees of the two tables
  * (btree.h), while SQLite has the file closed.
  *
  * Order of calls: writer_frame_tables_open(), all nodes by ascending id, all runs by ascending
  * stack and then by depth, writer_frame_tables_finish(), and always writer_frame_tables_close().
- * They return false with the error of the pages set.
- */
+ * They return false with the error of the pages set. */
 
 /* The root pages of the two tables. */
 struct writer_frame_roots {

@@ -128,14 +128,12 @@ static inline void stack_tree_leave(struct stack_tree *to)
     free(to->calls.steps);
 }
 
-/*
- * Counts what each thread and process allocated and freed, while the rows of a session are replayed
+/* Counts what each thread and process allocated and freed, while the rows of a session are replayed
  * in the order of time. Only the process heap counts.
  *
  * Order of calls: writer_thread_totals_read(), writer_thread_totals_allocate() and
  * writer_thread_totals_free() for each event, writer_thread_totals_put(), always
- * writer_thread_totals_close(). A zero-initialized struct is empty.
- */
+ * writer_thread_totals_close(). A zero-initialized struct is empty. */
 
 struct writer_thread_totals {
     struct thread_total *threads;    /* by id, ascending */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Finds inherited blocks, in a session of several processes.
+/* Finds inherited blocks, in a session of several processes.
  *
  * A forked process owns a copy of the blocks that were live in its parent. These copies get no
  * rows. Instead the free of such a block refers to the row of the ancestor that allocated it (table
@@ -20,8 +19,7 @@
  *
  * The processes are handled in the order of their start. Memory holds, of each ancestor of those
  * that are left, the blocks that were live when it forked, and eight bytes for each free of one
- * process.
- */
+ * process. */
 #pragma once
 
 #include "ingest/write/merge.h"

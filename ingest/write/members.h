@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Names the places inside blocks by the layouts of their types: the member, of nested records,
+/* Names the places inside blocks by the layouts of their types: the member, of nested records,
  * base classes and arrays, to which an offset belongs.
  *
  * Order of calls: a zeroed struct; members_read(); members_at() any number of times;
- * members_free().
- */
+ * members_free(). */
 #pragma once
 
 #include "ingest/base/array.h"

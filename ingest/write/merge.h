@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Makes one session of several processes, one process after another.
+/* Makes one session of several processes, one process after another.
  *
  * Rows keep their order within each process. Ids continue from process to process, and times are in
  * the time of the first process. Equal functions, source files and types become one. Modules,
@@ -13,8 +12,7 @@
  *
  * Order of calls: writer_merge_open(); for each process writer_merge_begin(), its ingest,
  * writer_merge_add(); writer_merge_leave_out() and writer_merge_fork(); writer_merge_finish(),
- * writer_merge_select(), writer_merge_commit(); always writer_merge_close().
- */
+ * writer_merge_select(), writer_merge_commit(); always writer_merge_close(). */
 #pragma once
 
 #include <stdbool.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Makes a session that can be given to other people: it changes the tables so that they have no
+/* Makes a session that can be given to other people: it changes the tables so that they have no
  * command lines, hosts and names of folders outside the source tree.
  *
  * Order of calls: redact_new() when all source files are known, rows through redact_sink(),
- * redact_free(). Text that is left out is never in the session file, not even for a moment.
- */
+ * redact_free(). Text that is left out is never in the session file, not even for a moment. */
 #pragma once
 
 #include "ingest/write/session_tables.h"

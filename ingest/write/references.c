@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Tells for each snapshot of references who keeps each live block alive: the tables root,
+/* Tells for each snapshot of references who keeps each live block alive: the tables root,
  * reference, retained and retained_group, from heap_snapshot and the tables beside it.
  *
  * A word in a live block is a reference from that block if it holds an address in a live block. A
@@ -11,8 +10,7 @@
  * unreachable. A block retains what its removal would make unreachable: its subtree in the tree of
  * dominators. References in doubt count there only for blocks that no others reach.
  *
- * Memory: about 100 bytes a live block and 25 a reference.
- */
+ * Memory: about 100 bytes a live block and 25 a reference. */
 #include "ingest/write/derived.h"
 
 #include <inttypes.h>

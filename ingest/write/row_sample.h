@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Chooses the rows of `sample_chunk` (schemas/columns.md, "The sample") in one pass, in bounded
+/* Chooses the rows of `sample_chunk` (schemas/columns.md, "The sample") in one pass, in bounded
  * memory.
  *
  * Three samples of fixed size are joined: each row counts alike in the first, by its size in the
@@ -11,8 +10,7 @@
  * sample.
  *
  * Order of calls: row_sample_new(), row_sample_add() for each batch, row_sample_put(),
- * row_sample_free().
- */
+ * row_sample_free(). */
 #pragma once
 
 #include <sqlite3.h>

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Writes the rows of `allocation` and `column_chunk` from batches, through SQLite.
+/* Writes the rows of `allocation` and `column_chunk` from batches, through SQLite.
  *
  * Order of calls: writer_rows_open() on a database with the schema, writer_rows_put() for each
  * batch in order of ids, writer_rows_close() before the database is closed.
  *
  * `allocation` is filled by INSERT … SELECT from a virtual table that shows the batch. This is
- * twice as fast as a bound statement for each row.
- */
+ * twice as fast as a bound statement for each row. */
 #pragma once
 
 #include <sqlite3.h>

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Counts which types the blocks of each stack have, and those of each size: the tables stack_type
+/* Counts which types the blocks of each stack have, and those of each size: the tables stack_type
  * and size_type. Only blocks of the process heap count, as in all sums.
  *
  * Nearly every stack makes blocks of one type. So the pass over the rows counts only those of other
  * types; the first type of a stack has what is left of the stack's sums.
  *
  * Order of calls: type_pairs_add() for each batch, type_pairs_pages() or type_pairs_put(),
- * type_pairs_free(). Memory is bounded by the number of stacks and of pairs.
- */
+ * type_pairs_free(). Memory is bounded by the number of stacks and of pairs. */
 #pragma once
 
 #include <sqlite3.h>

@@ -165,14 +165,12 @@ void writer_run_rows_free(struct writer_run_rows *rows)
 
 /* ---- writer -------------------------------------------------------------------------------- */
 
-/*
- * Writes the rows of `allocation` and their column chunks, as pages of a database file that SQLite
+/* Writes the rows of `allocation` and their column chunks, as pages of a database file that SQLite
  * has made and closed.
  *
  * Order of calls: writer_allocation_pages_open(), writer_allocation_pages_put() for each batch in
  * order of ids, writer_allocation_pages_finish(), after which the file is a database again, and
- * always writer_allocation_pages_close().
- */
+ * always writer_allocation_pages_close(). */
 
 /* Root pages of the trees that are filled; they must be empty. */
 struct writer_roots {

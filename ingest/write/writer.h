@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Writes the session file. Only the writer knows about SQLite.
+/* Writes the session file. Only the writer knows about SQLite.
  *
  * Order of calls: writer_open(), batches through writer_sink() (a second thread writes them),
  * writer_rows_done(), writer_put_frame() for the stacks, writer_put_stack_sums(),
  * writer_frames_done(), writer_put() for all other tables, writer_commit(), and always
  * writer_close() in the end, which removes a session that was not committed.
  *
- * The session is an output_file, so the file of that name is always a whole session.
- */
+ * The session is an output_file, so the file of that name is always a whole session. */
 #pragma once
 
 #include <signal.h>
@@ -24,14 +22,12 @@
 
 /* ---- run rows ------------------------------------------------------------------------------ */
 
-/*
- * Puts the rows of all processes of a run into one session, one process after another: ids continue
+/* Puts the rows of all processes of a run into one session, one process after another: ids continue
  * from process to process, and equal types become one.
  *
  * Order of calls: writer_run_rows_begin() for each process, its rows through
  * writer_run_rows_sink(), writer_run_rows_end(); after the last one writer_run_rows_finish();
- * always writer_run_rows_free(). A zero-initialized struct, but for `sink`, is ready.
- */
+ * always writer_run_rows_free(). A zero-initialized struct, but for `sink`, is ready. */
 
 struct writer_run_rows {
     struct row_sink sink;    /* of the session */

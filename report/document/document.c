@@ -733,10 +733,8 @@ static bool document_write_markdown(const struct document *document, FILE *out)
 
 /* ---- CSV -------------------------------------------------------------------------------- */
 
-/*
- * RFC 4180, with a line of names. Null is empty, texts are quoted. If the session was
- * sampled, each sum is followed by a column NAME_error with its standard error.
- */
+/* RFC 4180, with a line of names. Null is empty, texts are quoted. If the session was
+ * sampled, each sum is followed by a column NAME_error with its standard error. */
 
 static void csv_put_frames(FILE *out, const struct document_value *value)
 {

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The content of a report before it has a format: facts, and tables with typed columns.
+/* The content of a report before it has a format: facts, and tables with typed columns.
  *
  * Order of calls: document_new(), facts and tables in any order, document_write(), document_free().
  * A row is written value by value; the last column ends it. Names are copied. If memory is
- * exhausted, document_write() says so.
- */
+ * exhausted, document_write() says so. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * callgrind's format: the cost of each line of a function, and of the calls that it makes.
+/* callgrind's format: the cost of each line of a function, and of the calls that it makes.
  *
  * A call's cost is inclusive, so a stack may pass each function once: only the outermost occurrence
  * of a function in a stack is called, by the frame around it or by "(root)". Then a reader's
- * inclusive sums are right with recursion, too.
- */
+ * inclusive sums are right with recursion, too. */
 #include <inttypes.h>
 #include <stdlib.h>
 

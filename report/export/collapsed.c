@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Collapsed stacks, one a line, outermost function first: for flame graphs.
+/* Collapsed stacks, one a line, outermost function first: for flame graphs.
  *
  * Stacks whose functions have the same names share a line. Each such path is known by a hash of 128
  * bits and by a node that has it, so memory holds some bytes for each node of the tree of stacks,
- * and no text.
- */
+ * and no text. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

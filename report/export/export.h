@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The data that all formats of mprof-export share: the session with the selection that is exported,
+/* The data that all formats of mprof-export share: the session with the selection that is exported,
  * and the sums and frames of its stacks as the options want them.
  *
  * A format is one function that writes to `out` and returns false with `error` set if it cannot. It
- * does not check its writes: the output does (report/output/output.h).
- */
+ * does not check its writes: the output does (report/output/output.h). */
 #pragma once
 
 #include <stdbool.h>
@@ -100,14 +98,12 @@ bool export_each_sum(const struct export *export, const struct export_side *side
 
 /* ---- frames ----------------------------------------------------------------------------- */
 
-/*
- * A stack of an export is a node of the tree of stacks, of its side's `starts`, and all outward of
+/* A stack of an export is a node of the tree of stacks, of its side's `starts`, and all outward of
  * it. It begins at the call site, with --frames=all at the innermost frame. Node 0 stands for a
  * stack without frames, which has one of function 0, "?".
  *
  * The frames of all stacks have no bound but the square of the session's size. So what stacks have
- * in common is looked up once by its node, and the rest is written as it is read.
- */
+ * in common is looked up once by its node, and the rest is written as it is read. */
 
 /* Frames, innermost first. Begin with {0}; free with export_frames_free(). */
 struct export_frames {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * V8's heap snapshots, as Chrome's memory panel opens them: the graph of the last references
+/* V8's heap snapshots, as Chrome's memory panel opens them: the graph of the last references
  * between blocks. Blocks are objects with their type as constructor. Roots hang on the root node,
  * and blocks that nothing reaches on a node of their own, so that their sizes can be seen.
  *
- * The format: https://chromium.googlesource.com/v8/v8/+/main/src/profiler/heap-snapshot-generator.h
- */
+ * The format:
+ * https://chromium.googlesource.com/v8/v8/+/main/src/profiler/heap-snapshot-generator.h */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

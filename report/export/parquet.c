@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A file is "PAR1", row groups, a footer, the footer's length and "PAR1" again. A row group has for
+/* A file is "PAR1", row groups, a footer, the footer's length and "PAR1" again. A row group has for
  * each column a dictionary page, if it has texts, and one data page: for columns that may be null
  * the definition levels, then the values. Page headers and the footer are structs of Thrift's
  * compact protocol: each field is its distance from the one before and its type in one byte, then
- * the value.
- */
+ * the value. */
 #include "report/export/parquet.h"
 
 #include <inttypes.h>

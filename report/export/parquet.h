@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Writes rows as a Parquet file, as far as tables need it: flat columns, PLAIN numbers, texts by a
- * dictionary, pages compressed by zstd (https://parquet.apache.org/docs/file-format/).
- */
+/* Writes rows as a Parquet file, as far as tables need it: flat columns, PLAIN numbers, texts by a
+ * dictionary, pages compressed by zstd (https://parquet.apache.org/docs/file-format/). */
 #pragma once
 
 #include <stdbool.h>

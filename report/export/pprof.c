@@ -198,13 +198,11 @@ static struct pprof_file *pprof_file_begin(FILE *out, struct session_error *erro
     return file;
 }
 
-/*
- * ---- the profile while it is written ----
+/* ---- the profile while it is written ----
  *
  * It numbers strings, functions and places, and packs messages by protobuf-c. The functions that
  * return bool return false with the error set. Order of calls: pprof_file_begin(), then anything
- * in any order, pprof_file_end().
- */
+ * in any order, pprof_file_end(). */
 
 static bool pprof_put_about(struct pprof_file *file, const struct pprof_about *about)
 {

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The text format of gperftools' heap profiles, which google-pprof reads.
+/* The text format of gperftools' heap profiles, which google-pprof reads.
  *
  * With made-up addresses the file is complete: a section of symbols gives each address the names of
  * its frames, outermost first, with "--" between them. Each group of frames has an address of its
  * own, so modules that were loaded at the same place at different times, and processes, cannot be
  * mistaken for each other. With real addresses the reader finds the names in the binaries, by a
- * list of mappings.
- */
+ * list of mappings. */
 #include <inttypes.h>
 #include <stdlib.h>
 

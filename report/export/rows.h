@@ -58,10 +58,8 @@ bool rows_put_difference(struct export *export, const struct graph_result *own, 
 
 enum table_form { TABLES_CSV, TABLES_NDJSON, TABLES_PARQUET };
 
-/*
- * Writes all tables into the folder of --tables, which is made if it does not exist, and scripts
+/* Writes all tables into the folder of --tables, which is made if it does not exist, and scripts
  * for databases. CSV and NDJSON: TABLE.csv or TABLE.ndjson, and the scripts load them. Parquet:
  * TABLE/service=…/day=…/SESSION.parquet, beside those of other sessions, and the scripts make views
- * of them. Returns false with the error set.
- */
+ * of them. Returns false with the error set. */
 bool export_tables(const struct export *export, enum table_form form);

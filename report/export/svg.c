@@ -18,11 +18,9 @@
 
 /* ---- the tree of names ------------------------------------------------------------------ */
 
-/*
- * The stacks of an export as a tree of names, from the outermost function inwards, with one value
+/* The stacks of an export as a tree of names, from the outermost function inwards, with one value
  * of the session and one of its base.
- * Stacks that read the same share a node, also stacks of two sessions.
- */
+ * Stacks that read the same share a node, also stacks of two sessions. */
 
 struct name_node {
     uint32_t parent, label;     /* label: of name_tree_label() */

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The dynamic call graph of the chains, with its cycles.
+/* The dynamic call graph of the chains, with its cycles.
  *
  * Nodes are functions. The strongly connected components of more than one function are cycles
  * (Tarjan, "Depth-first search and linear graph algorithms", SIAM J. Comput. 1, 1972). A chain
  * passes a component once, without a gap: if it came back, what lies between would be part of the
- * component. So sums over edges between components are exact.
- */
+ * component. So sums over edges between components are exact. */
 #pragma once
 
 #include "report/nineteen88/model.h"

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The calls of sessions as one tree of names: the functions of two sessions have only their names
+/* The calls of sessions as one tree of names: the functions of two sessions have only their names
  * in common. Node 0 is the root, and a node comes after its caller.
  *
  * Calls that stacks share are one way in the tree, so its memory does not grow with the length of
- * their texts.
- */
+ * their texts. */
 #pragma once
 
 #include "report/output/ids.h"

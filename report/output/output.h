@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The output of a report or an export: standard output, or a file that gets its name when it is
+/* The output of a report or an export: standard output, or a file that gets its name when it is
  * whole.
  *
  * Order of calls: output_prepare() once at the start of main(); for each output output_open(),
@@ -8,8 +7,7 @@
  * write: output_close() reports the first failure.
  *
  * The file is made beside its target, as TARGET.part.PID.N, and replaces the target in one step. A
- * signal that ends the program removes it.
- */
+ * signal that ends the program removes it. */
 #pragma once
 
 #include <stdbool.h>
@@ -27,11 +25,9 @@ void output_prepare(void);
  * name. NULL and files that do not exist are ignored. */
 void output_protect(const char *path);
 
-/*
- * Opens an output. `path` NULL is standard output. Only regular files are replaced, and none that
+/* Opens an output. `path` NULL is standard output. Only regular files are replaced, and none that
  * output_protect() noted or that this process has already written. Returns NULL
- * with `error` set: one line that says what, where and what to do.
- */
+ * with `error` set: one line that says what, where and what to do. */
 struct output *output_open(const char *path, struct session_error *error);
 
 FILE *output_stream(struct output *output);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Leaks: by their common path, with the stack that holds most of each group;
- * or by another key. A file of suppressions leaves out more stacks than those of the session.
- */
+/* Leaks: by their common path, with the stack that holds most of each group;
+ * or by another key. A file of suppressions leaves out more stacks than those of the session. */
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The functions of ECL and its collector that give out memory, each in place of the real one, which
+/* The functions of ECL and its collector that give out memory, each in place of the real one, which
  * it calls.
  *
  * A function of ECL calls one of the collector. Only the former is recorded, since it knows the
  * kind; the latter tells the size. The thread notes the frame of the outer function, and the inner
  * one finds that it lies near. Nothing has to be undone if Lisp code leaves the real function by a
  * jump, as it does when the heap is full. The collector may call finalizers, and they allocate: the
- * note is gone by then.
- */
+ * note is gone by then. */
 
 #include "runtimes/ecl/record.h"
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The blocks of the collector's heap that are recorded and not yet ended: one bit for each 16 bytes
+/* The blocks of the collector's heap that are recorded and not yet ended: one bit for each 16 bytes
  * of address space.
  *
  * All threads set and clear bits without a lock. Memory is mapped when it is first needed, and is
- * empty in a forked child. A sweep goes over it in place, in the order of addresses.
- */
+ * empty in a forked child. A sweep goes over it in place, in the order of addresses. */
 #pragma once
 
 #include <stdbool.h>

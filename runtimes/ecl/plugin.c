@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * libmprof_ecl.so: hands the functions of ECL, and the blocks of its heap with their types, over to
+/* libmprof_ecl.so: hands the functions of ECL, and the blocks of its heap with their types, over to
  * the recorder. mprof-run --ecl preloads it.
  *
- * ECL calls its allocator and the collector by symbols that this library has, too (allocate.c).
- */
+ * ECL calls its allocator and the collector by symbols that this library has, too (allocate.c). */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Asks whether memory can be read.
+/* Asks whether memory can be read.
  *
  * Nobody frees what the walk reads while it does (walk.h). All that can go wrong is that a
  * signal handler allocates while the interpreter is between two stores, and a pointer is not set
- * yet. So the system is asked once about each page before it is read.
- */
+ * yet. So the system is asked once about each page before it is read. */
 #pragma once
 
 #include <stdatomic.h>

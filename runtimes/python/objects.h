@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The objects that are live, with their types. objects.c is compiled once for each version.
+/* The objects that are live, with their types. objects.c is compiled once for each version.
  *
  * The search reads what a garbage collection of the interpreter reads, by the same calls, and
  * changes nothing. It finds the objects that the collector knows, those that they refer to, and the
- * variables of the functions that the calling thread runs.
- */
+ * variables of the functions that the calling thread runs. */
 #pragma once
 
 #include <stdbool.h>

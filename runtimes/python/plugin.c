@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * libmprof_python.so: hands the functions of CPython over to the recorder. mprof-run --python
+/* libmprof_python.so: hands the functions of CPython over to the recorder. mprof-run --python
  * preloads it.
  *
  * The interpreter is in the program from its start, in the program itself or in a library that it
@@ -8,8 +7,7 @@
  * noticed when it makes its key of thread-local data, before it runs the first function.
  *
  * When the interpreter begins to end, and when os._exit() ends the process, the types of the
- * objects that are live then are recorded.
- */
+ * objects that are live then are recorded. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The Python functions that the calling thread runs.
+/* The Python functions that the calling thread runs.
  *
  * Everything here only reads, takes no lock and allocates nothing, but for python_wait(). It may
- * run in any thread and at any point of the interpreter's life, also in a signal handler.
- */
+ * run in any thread and at any point of the interpreter's life, also in a signal handler. */
 #pragma once
 
 #include <stddef.h>
@@ -67,15 +65,14 @@ static inline int int_at(const void *object, unsigned offset)
     return value;
 }
 
-/*
- * Begins a walk. Returns what the thread state has as its innermost frame, or NULL if the thread
+/* Begins a walk. Returns what the thread state has as its innermost frame, or NULL if the thread
  * runs no Python. A thread without a first state has no others.
  *
  * If the thread holds the interpreter's lock, nobody else frees what it reads. If not, its frames
  * stay as they are until the interpreter ends in another thread. That thread frees the state soon,
  * but the frames' memory only after it has waited for the walks that have begun (python_wait());
- * their code objects stay. Later walks see that the interpreter ends. Call walk_end() in any case.
- */
+ * their code objects stay. Later walks see that the interpreter ends. Call walk_end() in any
+ * case. */
 const unsigned char *walk_begin(struct walk *walk, const struct python_interpreter *interpreter);
 void walk_end(struct walk *walk);
 

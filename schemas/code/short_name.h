@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Shortens the names of C++ functions and types so that people can read them:
- * std::vector<Token, std::allocator<Token> >::push_back(Token&&) becomes vector<Token>::push_back.
- */
+/* Shortens the names of C++ functions and types so that people can read them: std::vector<Token,
+ * std::allocator<Token> >::push_back(Token&&) becomes vector<Token>::push_back. */
 #pragma once
 
 #include <stddef.h>
 
-/*
- * Writes the short form of a name. It leaves out:
+/* Writes the short form of a name. It leaves out:
  * - parameters, the return type, "const" and the compiler's suffixes of a function;
  * - std:: and the namespaces inside it, (anonymous namespace)::, [abi:…];
  * - default arguments of templates: allocators, traits, comparisons, hashes, deleters, lock
@@ -16,8 +13,7 @@
  * - the arguments of a member function that is a template, and long ones of other functions;
  * - the parameters of lambdas, and the hash of Rust's functions.
  * A name that it does not understand stays as it is. Two functions may get the same short name.
- * Cuts what does not fit into `size` bytes (at least 1). Returns `out`.
- */
+ * Cuts what does not fit into `size` bytes (at least 1). Returns `out`. */
 #define SHORT_NAME_SIZE 1024
 char *short_name(char *out, size_t size, const char *name);
 /* Writes a longer form, which has the template arguments of the function and its parameters, to

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Suppressions: the leaks that the user does not want to see, in the form of LeakSanitizer's
+/* Suppressions: the leaks that the user does not want to see, in the form of LeakSanitizer's
  * suppression files. A line `leak:PATTERN` names the stacks with a frame whose function, source
  * file or module matches. In a pattern `*` matches anything. `^` at its beginning and `$` at its
  * end are the beginning and the end of the name. Without them it matches anywhere in the name.
  *
  * The pattern that LeakSanitizer would choose for a stack is the first one, in the order of the
- * file, that matches the innermost frame with a match.
- */
+ * file, that matches the innermost frame with a match. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Tells the user's own code from libraries, by the names of functions and modules.
+/* Tells the user's own code from libraries, by the names of functions and modules.
  *
  * The user's frame of a stack is its innermost frame that is the user's own code. Hidden frames
  * are not: a list that is built in names standard libraries, and the user's settings add words to
@@ -8,23 +7,20 @@
  * the user's own. A stack that has neither has no user's frame.
  *
  * All-zero settings are the default. Order of calls: user_code_add() for each word, then
- * user_code_module() and user_code_function(), which only read, and user_code_free().
- */
+ * user_code_module() and user_code_function(), which only read, and user_code_free(). */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * The words of the user. A word of the first two lists means all of these; '*' in it matches any
+/* The words of the user. A word of the first two lists means all of these; '*' in it matches any
  * characters, at any place:
  * - a namespace or class: `boost` means boost::asio::post, `Q*` means QString::append;
  * - a crate of Rust: `rust:core` means core::ptr::drop_in_place, if Rust's compiler made the name;
  * - a module, by its file name up to the version: `libc` means libc.so.6 and libc-2.31.so. A word
  *   with a slash is compared with the whole path, as in `/opt/vendor*`;
- * - a function, with or without its parameters.
- */
+ * - a function, with or without its parameters. */
 enum user_code_list {
     USER_CODE_HIDE,    /* not the user's own code */
     USER_CODE_SHOW,    /* the user's own code, although the built-in list hides it */

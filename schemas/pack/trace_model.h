@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Predicts packed records (schemas/trace-format.md, "Predicted records"): which block is freed
+/* Predicts packed records (schemas/trace-format.md, "Predicted records"): which block is freed
  * next, and address, stack and size of the next allocation. Packer and unpacker tell the model the
  * same events, so it predicts the same for both.
  *
@@ -8,8 +7,7 @@
  * forgets them and starts again when there are TRACE_MODEL_BLOCKS. It also knows the freed blocks,
  * by size class, last one first. Its memory is bounded for every input, and so is the time of each
  * call. The functions are inline, as in trace_codec.h: each is a few instructions and runs several
- * times for an event.
- */
+ * times for an event. */
 #pragma once
 
 #include <stdbool.h>

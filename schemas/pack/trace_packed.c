@@ -472,16 +472,14 @@ static bool join_event(struct predictor *predictor, unsigned head)
     return true;
 }
 
-/*
- * Each call takes one chunk of a payload, in order, with one model that was reset before the first.
+/* Each call takes one chunk of a payload, in order, with one model that was reset before the first.
  * `base_ticks` is that of the chunk.
  *
  * trace_predicted_split() moves the records of a chunk into the columns until they are used up. It
  * returns false if they do not decode, are not as trace_codec.h writes them, or a column is full;
  * the moved bytes are then useless. trace_predicted_join() moves records from the columns until
  * `records` is full, which is exactly as large as they are. It returns false if the columns do not
- * give that.
- */
+ * give that. */
 static bool trace_predicted_split(struct trace_model *model, uint64_t base_ticks,
                                   struct trace_span *records,
                                   struct trace_span columns[TRACE_COLUMN_COUNT])

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * PACKED records: whole chunks, compressed column by column (schemas/trace-format.md, "Packed
+/* PACKED records: whole chunks, compressed column by column (schemas/trace-format.md, "Packed
  * chunks"). The programs that pack and those that read both use this. It is the only header of this
  * folder that other folders include.
  *
@@ -27,8 +26,7 @@
  * method 2 needs to be read any more. Then remove trace_predicted.[ch], trace_model.[ch], enum
  * trace_packing, PACKED_PREDICTED in trace_packed.c, "Predicted records" in
  * schemas/trace-format.md and tests/golden/trace/packed/predicted.bin. Nothing outside this folder
- * names the model.
- */
+ * names the model. */
 #pragma once
 
 #include <stdbool.h>

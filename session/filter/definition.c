@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Definitions of graphs and their uses.
+/* Definitions of graphs and their uses.
  *
  * A graph without parameters is parsed once, and all uses share it. A graph with parameters is
  * parsed at its definition, with values that are not known, so that its errors show there. It is
  * parsed again for each use, with the tokens of the values in place of the parameters: the place of
  * a parameter gives its type, and an error in a value shows at the value.
  *
- * A saved filter is a text of its own. Errors in it show at its use, with its name.
- */
+ * A saved filter is a text of its own. Errors in it show at its use, with its name. */
 #include <stdlib.h>
 #include <string.h>
 

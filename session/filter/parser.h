@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Shared by the parts of the parser: parser.c reads tokens, graphs and sets, definition.c named
+/* Shared by the parts of the parser: parser.c reads tokens, graphs and sets, definition.c named
  * filters, step.c steps, predicates and fields, and value.c values.
  *
  * A predicate can hold a filter, and the value of a moment or of `pins` is found by running one. So
- * the files of the parser and those of the program call each other in a circle.
- */
+ * the files of the parser and those of the program call each other in a circle. */
 #pragma once
 
 #include <stdbool.h>

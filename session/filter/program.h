@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Compiles a predicate for one session and runs it over chunks. Names are resolved once: a test on
+/* Compiles a predicate for one session and runs it over chunks. Names are resolved once: a test on
  * text becomes a table of truth values by stack, type, thread, kind or arena id, computed over the
  * distinct names. A row then costs one load, however complex the test is. Tests on numbers become
  * ranges, which a chunk's min and max often decide without reading it.
  *
  * Call filter_program_new(), filter_program_run() for each chunk, filter_program_free(). Several
- * threads may run one program.
- */
+ * threads may run one program. */
 #pragma once
 
 #include <regex.h>

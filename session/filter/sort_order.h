@@ -16,13 +16,11 @@
 
 /* ---- sort key ---- */
 
-/*
- * The keys by which allocations are sorted: numbers that order as a field does (names by their rank
+/* The keys by which allocations are sorted: numbers that order as a field does (names by their rank
  * among the names). Nulls have the largest key in both directions.
  *
  * Order of calls: sort_key_open(), then for each chunk sort_key_chunk() and sort_key_take(),
- * sort_key_close(). Several threads may use one key.
- */
+ * sort_key_close(). Several threads may use one key. */
 
 /* No name, time or size in a session reaches it. */
 #define SORT_KEY_NULL UINT64_MAX

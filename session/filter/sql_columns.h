@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Shared by the parts of the translation of filters into SQL (session/translation.h): the columns
+/* Shared by the parts of the translation of filters into SQL (session/translation.h): the columns
  * of a block, which sql_columns.c finds in the exported tables, what the databases spell in
  * different ways, and the times and regular expressions of filters.
  *
@@ -8,8 +7,7 @@
  * last moment, its peak, the selected process. With --by, `unit` has a row for each group of
  * sessions: its number, its keys by_1, by_2, …, and how many sessions it has. `block` has the
  * blocks that the filter may select, with the columns that its steps use. Each step is one more
- * expression.
- */
+ * expression. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Translates the sets and steps of a filter. Each becomes one common table expression, which reads
+/* Translates the sets and steps of a filter. Each becomes one common table expression, which reads
  * from the one before it, so the query has the form of the filter. Blocks are rows with a session
  * and an id; groups are rows with a session and their keys.
  *
- * The filter is translated until no step uses a column that the steps before it lack.
- */
+ * The filter is translated until no step uses a column that the steps before it lack. */
 #include "session/translation.h"
 
 #include <inttypes.h>
@@ -1201,11 +1199,9 @@ static void put_each(const struct translation *t, const char *table, const char 
         fprintf(t->out, ", r.by_%zu", i + 1);
 }
 
-/*
- * Writes the running sum of the live bytes, and where it is first largest. Frees come before the
+/* Writes the running sum of the live bytes, and where it is first largest. Frees come before the
  * allocations of the same time, so one number orders the events: the sum is largest after the last
- * allocation of a time.
- */
+ * allocation of a time. */
 static void put_peak(struct translation *t, const struct rows *rows)
 {
     fprintf(t->out,

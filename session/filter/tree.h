@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A parsed filter graph: the parser makes it from a text and the engine runs it. It is typed, but
+/* A parsed filter graph: the parser makes it from a text and the engine runs it. It is typed, but
  * needs no session: names of marks, functions and the like are still text. Columns point into the
  * text, for errors that only a session shows (a mark that it does not have).
  *
@@ -8,8 +7,7 @@
  * has no parameters.
  *
  * Within a saved filter columns count in its own text. A negative column there is one of the user's
- * text: that of a value. filter_place_error() makes the error for the user.
- */
+ * text: that of a value. filter_place_error() makes the error for the user. */
 #pragma once
 
 #include <stdbool.h>

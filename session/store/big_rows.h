@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Reads rows with large values straight from the pages of a session's file, past SQLite: a row's
+/* Reads rows with large values straight from the pages of a session's file, past SQLite: a row's
  * chain of overflow pages nearly always lies in one run, which one system call reads. Any number of
  * threads may read at the same time. The format is that of https://sqlite.org/fileformat2.html.
  * The file is opened and closed as page_file.h says.
@@ -8,8 +7,7 @@
  * Nothing is taken on trust: a page must be a leaf, hold the row, and each page of the chain must
  * name the next one. If anything does not fit, the reader says so, and the caller asks SQLite.
  *
- * Order of calls: big_rows_open(), big_rows_read() as often as wanted, big_rows_close().
- */
+ * Order of calls: big_rows_open(), big_rows_read() as often as wanted, big_rows_close(). */
 #pragma once
 
 #include <stdbool.h>
@@ -18,14 +16,12 @@
 
 /* ---- page file ---- */
 
-/*
- * The pages of an SQLite database as they lie in its file: header, cells, records
+/* The pages of an SQLite database as they lie in its file: header, cells, records
  * (https://sqlite.org/fileformat2.html). For a file that nobody writes. Nothing is taken on trust:
  * functions tell whether what they read lies within its page.
  *
  * Closing a file ends all locks that the process holds on it, so open and close it while SQLite
- * holds none. Any number of threads may read.
- */
+ * holds none. Any number of threads may read. */
 
 /* The first byte of a page. */
 enum { PAGE_KEY_INTERIOR = 2, PAGE_TABLE_INTERIOR = 5, PAGE_KEY_LEAF = 10, PAGE_TABLE_LEAF = 13 };

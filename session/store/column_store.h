@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The directory of column chunks (schemas/columns.md), and readers that read them on demand, a
+/* The directory of column chunks (schemas/columns.md), and readers that read them on demand, a
  * whole chunk of one column at a time. Nothing is kept: the system's page cache is the cache. So a
  * session may be larger than memory.
  *
  * A store does not change after it is open, and any number of threads may use it. Each thread has a
  * reader of its own. Chunks of a finished session are read straight from its file (big_rows.h), and
- * where that is not possible through SQLite, one thread at a time.
- */
+ * where that is not possible through SQLite, one thread at a time. */
 #pragma once
 
 #include <stdatomic.h>
@@ -58,12 +56,10 @@ uint64_t column_store_last_free(const struct column_store *store, uint32_t chunk
 struct column_reader *column_reader_new(struct column_store *store, struct session_error *error);
 void column_reader_free(struct column_reader *reader);
 
-/*
- * Gives the values of a chunk. The view stays valid until this reader gets the same column again,
+/* Gives the values of a chunk. The view stays valid until this reader gets the same column again,
  * of any chunk; that of lifetimes also ends when it gets the times of allocation of another chunk.
  * Every value is within [min, max] of the view, so a caller that has checked max may
- * use values as indexes. Returns false with `error` set.
- */
+ * use values as indexes. Returns false with `error` set. */
 bool column_reader_get(struct column_reader *reader, uint32_t chunk, enum column column,
                        struct column_view *view, struct session_error *error);
 

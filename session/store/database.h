@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Reads the session's file: the only part of the session library that knows SQLite.
+/* Reads the session's file: the only part of the session library that knows SQLite.
  *
  * Order of calls: database_open(), then database_each() and database_chunk() in any order,
- * database_close(). Read only. Except for database_chunk(), only one thread at a time may use it.
- */
+ * database_close(). Read only. Except for database_chunk(), only one thread at a time may use
+ * it. */
 #pragma once
 
 #include <sqlite3.h>

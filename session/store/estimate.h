@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Estimates the program's blocks from those of a sampled session. Each recorded block represents
+/* Estimates the program's blocks from those of a sampled session. Each recorded block represents
  * a number of blocks that follows from its size (trace-format.md, "Sampling"), so sums are right on
  * average.
  *
  * The number of a row is a whole number. It is rounded up or down by the row's id, so sums of many
  * rows are right. Sums over parts of a set add up: allocated is freed plus live.
  *
- * An estimate does not change once it is made: any thread may use it.
- */
+ * An estimate does not change once it is made: any thread may use it. */
 #pragma once
 
 #include <stdint.h>

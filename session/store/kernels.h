@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The inner loops of scans. They are compiled with -O3 and, for x86-64, a second time for AVX2:
+/* The inner loops of scans. They are compiled with -O3 and, for x86-64, a second time for AVX2:
  * each call takes what the processor has. Callers pass whole chunks, or batches of KERNEL_ROWS
  * rows.
  *
  * Bitmaps have the form of a row_set: a chunk has ROW_SET_WORDS words, bits beyond its last row are
- * 0.
- */
+ * 0. */
 #pragma once
 
 #include <stdbool.h>

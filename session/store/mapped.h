@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Decides which gaps between live blocks are free memory of the allocator.
+/* Decides which gaps between live blocks are free memory of the allocator.
  *
  * glibc's malloc gives a large block a mapping of its own (sysmalloc_mmap() in malloc/malloc.c,
  * mmap_threshold in mallopt(3)). Nothing records where that mapping ends, and what lies beside it:
@@ -16,8 +15,7 @@
  * others of their size and above are, and otherwise nobody knows.
  *
  * Arenas of threads grow in heaps of 64 MiB, at multiples of it (heap_info in malloc/arena.c). A
- * gap over the border of two may hold anything.
- */
+ * gap over the border of two may hold anything. */
 #pragma once
 
 #include <stdbool.h>

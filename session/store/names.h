@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The names of ids: meta, modules, source files, functions, threads, types, kinds, arenas, marks
+/* The names of ids: meta, modules, source files, functions, threads, types, kinds, arenas, marks
  * and RSS samples of a session, loaded once at open into arrays by id.
  *
  * Ids of these tables are dense (ingest numbers them 1, 2, 3, …). An id far beyond the number of
- * rows is damage, not a reason for a huge array. Unused ids have the name "?".
- */
+ * rows is damage, not a reason for a huge array. Unused ids have the name "?". */
 #pragma once
 
 #include <stdbool.h>
@@ -86,10 +84,8 @@ const char *name_table_get(const struct name_table *table, uint64_t id);
  */
 uint32_t *name_table_first(const struct name_table *table, struct session_error *error);
 
-/*
- * Stores the length of an array that the ids of SQL table `table` can index: max(id) + 1, at least
- * 1. Returns false with `error` set if the ids are not dense.
- */
+/* Stores the length of an array that the ids of SQL table `table` can index: max(id) + 1, at least
+ * 1. Returns false with `error` set if the ids are not dense. */
 bool names_id_bound(struct database *database, const char *table, uint32_t *count,
                     struct session_error *error);
 

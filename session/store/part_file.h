@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Writes the file of a session that has some of the allocations of another one, and all of its
+/* Writes the file of a session that has some of the allocations of another one, and all of its
  * other tables. The tables that `mprof-ingest --rebuild` makes stay empty.
  *
  * Order of calls: part_file_open(), part_file_put() for the allocations in their order,
- * part_file_finish(), part_file_close(). After a failure only part_file_close() is left.
- */
+ * part_file_finish(), part_file_close(). After a failure only part_file_close() is left. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Passes over the allocations of a session, chunk by chunk, on all cores.
+/* Passes over the allocations of a session, chunk by chunk, on all cores.
  *
  * A pass hands each chunk to one of several threads. Each thread has a context of its own, given by
  * the caller, who merges them after the pass. Passes differ in which thread gets which chunk, so a
@@ -10,8 +9,7 @@
  * Order of calls: scan_open() when the session is opened, then passes, scan_close(). The threads
  * start at the first pass that needs them and wait between passes. Only one thread at a time may
  * begin a pass, and a pass must not begin another one. scan_cancel(), scan_cancelled() and
- * scan_progress() may be called from any thread.
- */
+ * scan_progress() may be called from any thread. */
 #pragma once
 
 #include <stdbool.h>

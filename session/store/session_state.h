@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The state of an open session; private to the session library. Each part has its own file: names
+/* The state of an open session; private to the session library. Each part has its own file: names
  * (of ids), stacks (call sites and frames), columns (the allocations), processes, and in
  * other rooms: scan (passes over the allocations), estimate (of a sample) and live_list (blocks
- * live at a time, by address).
- */
+ * live at a time, by address). */
 #pragma once
 
 #include "session/session.h"

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The stacks of a session: the call site of each, and its frames innermost first.
+/* The stacks of a session: the call site of each, and its frames innermost first.
  *
  * Order of calls: stacks_open() loads the call sites, which are arrays of the session's file. The
  * first stacks_frames() reads all frames: a session may have millions and the first screen needs
- * none. stacks_close() ends it. Stack 0 means "no stack taken" and always exists.
- */
+ * none. stacks_close() ends it. Stack 0 means "no stack taken" and always exists. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,12 +15,9 @@
 
 /* ---- stack frames ---- */
 
-/*
- * Reads the table stack_node as a whole: the frames of all stacks, which are one tree. Straight
- * from the pages of the file, which takes a small part of the time of SELECT.
- * Ids are dense, and a node's parent is higher. So a stack has at most as many frames as there are
- * nodes.
- */
+/* Reads the table stack_node as a whole: the frames of all stacks, which are one tree. Straight
+ * from the pages of the file, which takes a small part of the time of SELECT. Ids are dense, and a
+ * node's parent is higher. So a stack has at most as many frames as there are nodes. */
 
 /* Nodes are numbered from 1 here: 0 is none. All nodes inwards of a node are those directly before
  * it; its parent has a higher number, in most cases the next one. */

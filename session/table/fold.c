@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The step `fold`: unifies the leaves of the call tree until each node holds enough, as "C++ heap
+/* The step `fold`: unifies the leaves of the call tree until each node holds enough, as "C++ heap
  * profiling" by Mihalicza, Porkoláb and Gábor does.
  *
  * One pass sums the rows by stack. The stacks with rows make a tree of functions, from the root
  * inwards to the call site; functions of one name are one. Nodes are numbered in the order in which
  * they are met, so a parent has a lower number than its children: one loop from the last node to
- * the first passes on what is too small.
- */
+ * the first passes on what is too small. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The frames of stacks: sums of a selection by function, caller, callee, file and line, from the
+/* The frames of stacks: sums of a selection by function, caller, callee, file and line, from the
  * sums by stack (stack_sums.c), and the stacks that have a function or a line.
  *
  * A walk over the tree of stacks takes one step for each frame, however deep the stacks are. Each
- * stack counts once for a function, file or line, even if it passes through it several times.
- */
+ * stack counts once for a function, file or line, even if it passes through it several times. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

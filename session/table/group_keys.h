@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The keys of a join: the way from a row to its group.
+/* The keys of a join: the way from a row to its group.
  *
  * Keys that depend on the same column form one dimension. A table gives each value of the column a
  * class: values with equal keys have the same class. So `join function, file, type` has two
  * dimensions, one by stack and one by type. If there are few combinations of classes, each is a
- * cell of an array. Otherwise the classes are packed into a code, for a hash table.
- */
+ * cell of an array. Otherwise the classes are packed into a code, for a hash table. */
 #pragma once
 
 #include "session/filter/field_names.h"

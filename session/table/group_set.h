@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The steps of a filter graph that make groups and work on them. A set of groups begins with a
+/* The steps of a filter graph that make groups and work on them. A set of groups begins with a
  * join or a fold, which take over a set of rows. Each step changes it; group_ungroup() leads back
  * to rows, group_scalar() to one number. session/groups.h has the getters.
  *
  * The keys of rows are equal if their values are: equal texts, equal numbers, both null. Stack,
  * free_stack, thread, process and arena are compared by id, so that two threads of one name are two
- * groups.
- */
+ * groups. */
 #pragma once
 
 #include "session/filter/program.h"

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The state of a set of groups; private to session/table.
+/* The state of a set of groups; private to session/table.
  *
  * A set finds its sums, order, values and peaks when somebody first asks for them, and each of
- * these needs the groups that the join has made. So its files call each other in a circle.
- */
+ * these needs the groups that the join has made. So its files call each other in a circle. */
 #pragma once
 
 #include "session/store/scan.h"

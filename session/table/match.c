@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A key is 128 bits: two different hashes of the names and the size. Names are hashed once for each
+/* A key is 128 bits: two different hashes of the names and the size. Names are hashed once for each
  * type and stack. One pass counts the keys of the right rows, another takes from the counts.
  *
  * Memory is bounded: if the right rows have more keys than the table holds, the passes are about a
  * part of the keys, those up to a limit, and the next passes are about the next part. All rows of a
- * key belong to one part, so the result is the same.
- */
+ * key belong to one part, so the result is the same. */
 #include "session/table/match.h"
 
 #include <stdlib.h>

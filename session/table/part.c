@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The rows of the part go to a draft, with all tables of the whole session. Then mprof-ingest makes
+/* The rows of the part go to a draft, with all tables of the whole session. Then mprof-ingest makes
  * the draft's sums, and the draft gets its name.
  *
  * Ids of a session's rows are dense, so the part counts its own from 1. The id of a row is the
- * number of rows of the part up to it.
- */
+ * number of rows of the part up to it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

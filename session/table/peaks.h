@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Finds the exact peaks of rows: the largest sum of bytes that were live at one moment, for all
+/* Finds the exact peaks of rows: the largest sum of bytes that were live at one moment, for all
  * rows together or for each of their groups. Bytes of two machines are never added: each machine
  * of a group has a place of its own, and its largest place is the group's peak.
  *
@@ -14,8 +13,7 @@
  *    joined to windows. Each thread collects, sorts and sweeps windows, which are then joined in
  *    the order of time, so that the live bytes at the start of each are known.
  *
- * In one nanosecond frees come before allocations, because "live at t" means alloc <= t < free.
- */
+ * In one nanosecond frees come before allocations, because "live at t" means alloc <= t < free. */
 #pragma once
 
 #include "session/store/session_state.h"

@@ -20,15 +20,13 @@
 
 /* ---- the window of sorted rows ---------------------------------------------------------- */
 
-/*
- * Finds a few rows in the middle of a sorted set without sorting the set.
+/* Finds a few rows in the middle of a sorted set without sorting the set.
  *
  * A pass counts the rows by equal parts of the range of keys, which tells in which part the wanted
  * rows lie; the next pass divides that part (a selection by digits: Knuth, TAOCP 3, 5.3.3, and
  * 5.2.5). When few rows are left, they are collected and sorted. Rows with equal keys are in the
  * order of ids: for a long run of them a pass counts its rows by chunk. So the number of passes
- * depends on the range of the keys and not on the number of rows, and memory is bounded.
- */
+ * depends on the range of the keys and not on the number of rows, and memory is bounded. */
 
 enum {
     PARTS = 4096,      /* of a range, in one pass */

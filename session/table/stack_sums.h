@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Sums of the selected allocations by stack: state that passes share. A session may have hundreds
+/* Sums of the selected allocations by stack: state that passes share. A session may have hundreds
  * of thousands of stacks, and nearly every row changes the sum of another one. So each thread adds
  * to small tables: one number for each stack holds bytes and count, which stay in the cache of the
  * processor. Before such a number could overflow, the thread empties its tables into the sums.
  *
  * Order of calls: stack_summing_open(); for each thread stack_tables_place(); for each chunk
  * stack_rows_look(), for each of its batches stack_tables_add(); for each thread
- * stack_tables_empty(); stack_summing_close().
- */
+ * stack_tables_empty(); stack_summing_close(). */
 #pragma once
 
 #include <pthread.h>

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The steps `where`, `color`, `top` and `ungroup` on groups.
+/* The steps `where`, `color`, `top` and `ungroup` on groups.
  *
  * A test of a key is compiled as for allocations and run on a value of the key's column: all rows
- * of a group give the same answer. Measures are compared directly.
- */
+ * of a group give the same answer. Measures are compared directly. */
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The pass that sums up allocations: by the groups of a set, by the keys of a join, or by numbers
+/* The pass that sums up allocations: by the groups of a set, by the keys of a join, or by numbers
  * that the caller gives. All cores take part. Each thread sums for itself, then the sums are added,
  * so they do not depend on the number of threads.
  *
  * The sums of a group are a record of 64-bit words. It has only the parts that are asked for: with
- * many groups a pass takes as long as the cache misses of its records.
- */
+ * many groups a pass takes as long as the cache misses of its records. */
 #pragma once
 
 #include "session/table/group_keys.h"

@@ -23,12 +23,9 @@ bool time_parts_open(struct time_parts *parts, uint64_t from, uint64_t to, size_
                      struct session_error *error);
 void time_parts_close(struct time_parts *parts);
 
-/*
- * Returns the part that holds `ns`, which lies within [from, to).
- * offset * scale / 2^64 is the part's number or, because `scale` is rounded down, one less near a
- * bound. A span with more parts than nanoseconds has empty parts: the result is then the last part
- * that begins at the offset.
- */
+/* Returns the part that holds `ns`, which lies within [from, to). offset * scale / 2^64 is the
+ * part's number or, because `scale` is rounded down, one less near a bound. A span with more parts
+ * than nanoseconds has empty parts: the result is then the last part that begins at the offset. */
 static inline size_t time_parts_part(const struct time_parts *parts, uint64_t ns)
 {
     const uint64_t offset = ns - parts->from;
@@ -61,12 +58,10 @@ struct time_bucket {
     uint32_t part, bucket;
 };
 
-/*
- * Makes at most 2 * `most` buckets for the events of rows in `parts` parts, or one in each
+/* Makes at most 2 * `most` buckets for the events of rows in `parts` parts, or one in each
  * part; `most` is 2^24 at most. The span must have TIME_BUCKETS_LEAST_NS for each part. Where
  * events lie, the session's sample tells roughly, or the directory of chunks. Returns false with
- * `error` set; otherwise time_buckets_close().
- */
+ * `error` set; otherwise time_buckets_close(). */
 bool time_buckets_open(struct time_buckets *buckets, struct session *session,
                        const struct row_set *rows, uint64_t from, uint64_t to, size_t parts,
                        size_t most, struct session_error *error);

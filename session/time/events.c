@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Replays allocations and frees in the order of time.
+/* Replays allocations and frees in the order of time.
  *
  * Rows lie in the order of their frees, so their allocations lie anywhere. The replay counts the
  * events by slots of time, joins slots to windows of bounded size, and for each window gathers its
  * events from the chunks whose times meet the window, sorts them and visits them. A slot with too
  * many events is split again. A single nanosecond with too many events needs no memory: its order
- * is that of the rows, in three passes.
- */
+ * is that of the rows, in three passes. */
 #include "schemas/array.h"
 #include "session/time.h"
 

@@ -314,8 +314,7 @@ bool selection_births(struct selection *selection, uint64_t from_ns, uint64_t to
 
 /* ---- all that a screen shows ---- */
 
-/*
- * One pass over the rows of a selection finds all that a screen shows of it: the sums by stack, the
+/* One pass over the rows of a selection finds all that a screen shows of it: the sums by stack, the
  * legend, the timeline of the whole session, and the first pass of the peak. Each chunk is read
  * once.
  *
@@ -323,8 +322,7 @@ bool selection_births(struct selection *selection, uint64_t from_ns, uint64_t to
  * that was asked for last: a new selection is shown by the same screen.
  *
  * The colours of a timeline follow from the legend, and that from sums of all rows. So the pass
- * sums up live bytes by slot and category, and the legend gathers the categories afterwards.
- */
+ * sums up live bytes by slot and category, and the legend gathers the categories afterwards. */
 
 /* The most bytes by slot and category, of one thread; the most of all threads. */
 #define CELLS_MOST ((size_t)8 << 20)

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The path of a stack through the tree, node by node.
+/* The path of a stack through the tree, node by node.
  *
  * A key names a node among its siblings: first the components, then the functions as library
  * functions, then the stacks without own code, those without frames, and the functions by which
- * paths leave large cycles.
- */
+ * paths leave large cycles. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The state of a calling context tree; private to this room.
+/* The state of a calling context tree; private to this room.
  *
  * `rows` are the sums by stack. `order` has their numbers, sorted so that the rows of a node
  * are neighbours: a node has order[first_row … first_row + row_count - 1], and its children divide
  * these among them. `cursor` says how far the path of a row has been followed: to the children of
- * the deepest node that was made.
- */
+ * the deepest node that was made. */
 #pragma once
 
 #include <stdatomic.h>

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The browser without a terminal: events in, cells out.
+/* The browser without a terminal: events in, cells out.
  *
  * Call browser_new(), then browser_event() for each event and browser_render() to show the screen,
- * until browser_finished(); then browser_free().
- */
+ * until browser_finished(); then browser_free(). */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Runs a script in place of a user. Each line has one command, '#' begins a comment:
+/* Runs a script in place of a user. Each line has one command, '#' begins a comment:
  *
  *   key NAME…          keys by name: key 2 Right PgDn Ctrl-U Enter
  *   burst NAME…        the same keys as if they came faster than the screen can be drawn
@@ -16,8 +15,7 @@
  *   styles [NAME]      writes the screen's styles, one character for each cell, and their meanings
  *
  * Each command is complete, with all data loaded, before the next one is read. A script that dumps
- * nothing dumps the screen once at its end.
- */
+ * nothing dumps the screen once at its end. */
 #pragma once
 
 #include <stdbool.h>

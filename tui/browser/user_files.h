@@ -32,8 +32,7 @@ bool copied_file_write(const char *text, char *path, size_t size);
 
 /* ---- configuration ----------------------------------------------------------------------- */
 
-/*
- * The user's configuration of the browser: $XDG_CONFIG_HOME/mprof/tui.conf, or
+/* The user's configuration of the browser: $XDG_CONFIG_HOME/mprof/tui.conf, or
  * ~/.config/mprof/tui.conf. It is text. Each line is empty, a comment that begins with '#', or one
  * of
  *
@@ -41,8 +40,7 @@ bool copied_file_write(const char *text, char *path, size_t size);
  *   hide WORD                a namespace, class, module or function that is not the user's own code
  *   key KEY ACTION [VIEW]    binds a key, in all views or in one; the action none unbinds it
  *
- * docs/browser.md describes it for users.
- */
+ * docs/browser.md describes it for users. */
 
 #define CONFIG_ERROR_SIZE 512
 
@@ -58,16 +56,14 @@ void config_print(FILE *out);
 
 /* ---- the state of a session's views ------------------------------------------------------ */
 
-/*
- * Keeps the state of a session's views from one run to the next: view, filter, colouring, moment,
+/* Keeps the state of a session's views from one run to the next: view, filter, colouring, moment,
  * range, selected allocation, the choice of each view that has one (view_ops.chosen), and the order
  * and selected row of each list. It lies in the user's folder, in a file of text that is named
  * after the session's identity: a copy of a session, and one that is ingested again, go on where
  * the first one was left.
  *
  * Call kept_state_read() before browser_new(), which gets it in its options, and kept_state_write()
- * at the end.
- */
+ * at the end. */
 
 struct browser;
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The deeds of the browser, for keys, commands and the mouse alike: actions of the view, another
+/* The deeds of the browser, for keys, commands and the mouse alike: actions of the view, another
  * view, another filter and the ways back, a prompt.
  *
  * Each change of the view or of the filter is a step, and Esc takes back one after another. Undo
- * and redo go through the filters alone.
- */
+ * and redo go through the filters alone. */
 #include <stdlib.h>
 #include <string.h>
 

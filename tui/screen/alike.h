@@ -32,10 +32,8 @@ struct alike_name {
 char *alike_difference(const struct alike_name *names, size_t count, size_t at,
                        char out[ALIKE_DIFFERENCE_SIZE]);
 
-/*
- * Writes the names again that look like another one: with their parameters or, if they still look
+/* Writes the names again that look like another one: with their parameters or, if they still look
  * alike, from where they differ. A function that has the whole name of another
- * one gets what alike_difference() writes after it.
- */
+ * one gets what alike_difference() writes after it. */
 void alike_rewrite(const struct area *area, const struct alike_field *fields, size_t count,
                    struct alike_name (*name)(void *context, size_t row), void *context);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A grid of cells in memory: the content of a screen, independent of a terminal.
+/* A grid of cells in memory: the content of a screen, independent of a terminal.
  *
  * Coordinates: x counts columns from 0 at the left, y rows from 0 at the top. Everything is drawn
  * through an area, a rectangle of a grid. Cells outside the area are clipped, which is not an
@@ -11,8 +10,7 @@
  * terminal stores the nearest ASCII character instead of any other.
  *
  * Colours are the 256 of xterm; CELL_DEFAULT is the terminal's own. The grid knows how many colours
- * the terminal can show, so that views can use patterns instead.
- */
+ * the terminal can show, so that views can use patterns instead. */
 #pragma once
 
 #include <stdbool.h>

@@ -58,10 +58,8 @@ struct event {
 
 /* ---- the mouse --------------------------------------------------------------------------- */
 
-/*
- * Reads what a terminal reports of the mouse, in the form that xterm calls SGR (mode 1006):
- * "ESC [ < BUTTON ; COLUMN ; ROW M", with "m" at the end when a button goes up.
- */
+/* Reads what a terminal reports of the mouse, in the form that xterm calls SGR (mode 1006):
+ * "ESC [ < BUTTON ; COLUMN ; ROW M", with "m" at the end when a button goes up. */
 
 /* The longest report, without "ESC [ <". */
 #define MOUSE_REPORT_MOST 32

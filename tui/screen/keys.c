@@ -341,8 +341,7 @@ static const struct key_binding *built_in(const struct key_table *own, enum view
     return found && (found->views & IN(view)) ? found : NULL;
 }
 
-/* Returns the binding of a key in a view, NULL if it has none. The user's own keys
- * come first. */
+/* Returns the binding of a key in a view, NULL if it has none. The user's own keys come first. */
 static const struct key_binding *binding_of(const struct key_table *own, enum view_number view,
                                             uint32_t key)
 {

@@ -71,11 +71,9 @@ bool key_binding_is_changed(const struct key_table *own, enum view_number view,
 
 /* ---- the user's own keys ----------------------------------------------------------------- */
 
-/*
- * The keys that the user has bound, in the whole program. They come before those of the
+/* The keys that the user has bound, in the whole program. They come before those of the
  * tables: a key of one view before a key of all views. A key of all views only counts in a view
- * that knows its action; in others it keeps its meaning.
- */
+ * that knows its action; in others it keeps its meaning. */
 
 struct user_key {
     uint32_t key;

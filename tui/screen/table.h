@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A list with columns. The table owns selection, scroll, order, search and the mouse. The view owns
+/* A list with columns. The table owns selection, scroll, order, search and the mouse. The view owns
  * the rows, and gives them by a source.
  *
  * A struct table of zeros is a table at its first row; `sort` and `descending` say how the view
@@ -9,8 +8,8 @@
  * `table->sort` and calls table_settle(). It also calls table_settle() after each change of the
  * rows. render() calls table_render() with a source of the same rows.
  *
- * A row has a key, so that the same thing stays selected when rows are sorted, filtered or renewed.
- */
+ * A row has a key, so that the same thing stays selected when rows are sorted, filtered or
+ * renewed. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The terminal: cells out, events in. Only one can be open.
+/* The terminal: cells out, events in. Only one can be open.
  *
  * It restores the terminal's modes and screen on terminal_close(), when a signal ends the program,
- * and around Ctrl-Z.
- */
+ * and around Ctrl-Z. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,14 +12,12 @@
 
 struct terminal;
 
-/*
- * Returns NULL with one line for the user in `error` (256 bytes) if standard input or output is not
+/* Returns NULL with one line for the user in `error` (256 bytes) if standard input or output is not
  * a terminal, or its type is unknown. `ascii` asks for ASCII; so does a locale without UTF-8.
  *
  * A terminal takes true colours if its kind in TERM has them (xterm-direct), or if COLORTERM is
  * "truecolor" or "24bit" and terminfo knows such a relative of its kind. Then the colours are those
- * of the theme, whatever the terminal's own 256 look like.
- */
+ * of the theme, whatever the terminal's own 256 look like. */
 struct terminal *terminal_open(bool ascii, char *error);
 void terminal_close(struct terminal *terminal);
 int terminal_width(const struct terminal *terminal);

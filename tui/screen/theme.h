@@ -10,12 +10,10 @@
 
 /* ---- themes ------------------------------------------------------------------------------ */
 
-/*
- * The look of the screen: roles and the categories of a colouring, as styles. Views name a role,
+/* The look of the screen: roles and the categories of a colouring, as styles. Views name a role,
  * never a colour number, so a category looks the same in every view of a session.
  *
- * One theme is in use at a time, in the whole program; THEME_DARK at first.
- */
+ * One theme is in use at a time, in the whole program; THEME_DARK at first. */
 
 enum theme_kind {
     THEME_DARK,        /* for a dark ground */

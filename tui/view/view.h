@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A view: update() changes its state and asks for its data, render() only writes cells. Data that
+/* A view: update() changes its state and asks for its data, render() only writes cells. Data that
  * have not come yet are missing from the screen; update() is called again when they have come.
  *
  * The browser calls update() with ACTION_REFRESH before the first render(), and whenever something
  * has changed that a view may show (size, filter, colouring, moment).
  *
  * The functions after render() are about what the view shows. They ask no question of the engine:
- * they use the data that have come. NULL: the view has none.
- */
+ * they use the data that have come. NULL: the view has none. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Keeps the recorder's system calls from harming a program under seccomp filters. Other folders
+/* Keeps the recorder's system calls from harming a program under seccomp filters. Other folders
  * include only this header of the folder.
  *
  * Why it is here: the recorder makes system calls of its own, for example to let the trace grow. A
@@ -28,8 +27,7 @@
  * carrying it out. The following then goes too: run/sandbox.c, what run/attach.c does about
  * filters, the option `without`, os_set_permission_check(), trace_file_may_grow(), what
  * entry/confine.c does about filters, and the tests recorder_confined, recorder_sandbox and
- * test_seccomp.
- */
+ * test_seccomp. */
 #pragma once
 
 #include <stdbool.h>

@@ -79,16 +79,14 @@ bool types_index_next(struct types_index *index, const char *name, size_t length
  * `record`, or several begin with the same members. */
 bool types_index_is_head(struct types_index *index, Dwarf_Die *record);
 
-/*
- * Typedefs by which a programmer knows a record better than by its tag: PyObject for `struct
+/* Typedefs by which a programmer knows a record better than by its tag: PyObject for `struct
  * _object`, robj for `typedef struct redisObject { … } robj`.
  *
  * A typedef of the record at file scope is such a name if it is declared in the same file as the
  * record, or if the tag begins with an underscore. If one typedef repeats the tag, the tag is the
  * name. The shortest of several typedefs wins, and of these the first in the alphabet, so the
  * result does not depend on the order in which a compiler writes them. A C++ class keeps its own
- * name, unless its tag begins with an underscore.
- */
+ * name, unless its tag begins with an underscore. */
 
 /* Returns NULL if memory is exhausted. */
 struct types_aliases *types_aliases_new(void);

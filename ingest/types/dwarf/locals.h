@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The places of the variables of one function, by address: in a register or on its stack. They
+/* The places of the variables of one function, by address: in a register or on its stack. They
  * include those of the functions inlined into it.
  *
  * Places on the stack are counted from the canonical frame address (DWARF 5, section 6.4), which
- * does not move while the function runs. types_locals_frame() relates it to rsp and rbp.
- */
+ * does not move while the function runs. types_locals_frame() relates it to rsp and rbp. */
 #pragma once
 
 #include "ingest/types/dwarf/entries.h"

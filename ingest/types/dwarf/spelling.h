@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Gives a type's name one spelling for all compilers.
+/* Gives a type's name one spelling for all compilers.
  *
  * gcc writes "vector<long unsigned int, std::allocator<long unsigned int> >" where clang writes
  * "vector<unsigned long, std::allocator<unsigned long> >". Both become "std::vector<unsigned long>"
- * here (with the namespace in front, which the caller gives).
- */
+ * here (with the namespace in front, which the caller gives). */
 #pragma once
 
 #include <stdbool.h>

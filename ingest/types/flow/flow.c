@@ -9,14 +9,12 @@
 #include "ingest/types/flow/calls.h"
 #include "ingest/types/flow/folded.h"
 
-/*
- * The evidence about a block, and the paths through the code after its allocation on which each
+/* The evidence about a block, and the paths through the code after its allocation on which each
  * piece was met (flow.h).
  *
  * Order of calls: types_flow_path_add() and types_flow_path_add_own() along a path,
  * types_flow_path_end() at its end. Then follow the next path, with `seen`, `last` and `rerun` as
- * they were where it left the first. types_flow_path_finish() when all paths are done.
- */
+ * they were where it left the first. types_flow_path_finish() when all paths are done. */
 
 struct types_flow_path {
     struct types_flow *flow;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Follows the result of an allocation through the machine code after the call, where it is in rax,
+/* Follows the result of an allocation through the machine code after the call, where it is in rax,
  * and notes every place of known type that receives it.
  *
  * This is an abstract interpretation of the function. Registers and stack slots hold values: the
@@ -12,8 +11,7 @@
  *
  * Compilers merge two calls in the arms of a branch into one. Then one path through the code
  * leads to one class and another path to another class. So each piece of evidence tells on which
- * paths it was met.
- */
+ * paths it was met. */
 #pragma once
 
 #include "ingest/types/dwarf/site.h"

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Tells which functions may stand for others. gcc and some linkers keep only one of several
+/* Tells which functions may stand for others. gcc and some linkers keep only one of several
  * functions with the same code, so its name and the types in it may belong to another function.
  *
  * gcc does this from -O2 on ("identical code folding", -fipa-icf) within one unit, or with -flto in
  * the whole program. The unit's DW_AT_producer tells how it was compiled. The names of the folded
  * functions remain as symbols at one address, or as functions that only jump to the kept one.
- * Functions that were inlined before leave no such trace.
- */
+ * Functions that were inlined before leave no such trace. */
 #pragma once
 
 #include <stdint.h>

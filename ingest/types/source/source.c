@@ -182,15 +182,13 @@ static const struct operand *find_header(const struct operand *operands, size_t 
     return NULL;
 }
 
-/*
- * Chooses by sizeof. `size` is the size asked of the allocator; the statement's pointer is `offset`
+/* Chooses by sizeof. `size` is the size asked of the allocator; the statement's pointer is `offset`
  * bytes after the start of the block. If it returns true, choice->type and choice->one_object are
  * set.
  *
  * A sizeof that is multiplied gives the element, if all of them in the statement name one type and
  * its size divides the block. A record's sizeof to which something is added gives the type at the
- * start of the block. Any other sizeof in a sum tells nothing: "length + sizeof(void *)".
- */
+ * start of the block. Any other sizeof in a sum tells nothing: "length + sizeof(void *)". */
 static bool types_sizeof_choose(const struct types_site *site, const char *text, uint64_t size,
                                 int64_t offset, struct types_choice *choice)
 {

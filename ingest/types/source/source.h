@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Finds the type that the source text of an allocation names: the operand of `sizeof`, the type of
+/* Finds the type that the source text of an allocation names: the operand of `sizeof`, the type of
  * a cast before the call, or the type after `new`. It looks up the name in the debug information
  * and compares its size with the block's.
  *
- * The text is used only if the file can be read and is not newer than the program.
- */
+ * The text is used only if the file can be read and is not newer than the program. */
 #pragma once
 
 #include "ingest/types/dwarf/entries.h"

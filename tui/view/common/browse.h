@@ -114,11 +114,9 @@ bool browse_update(struct browse *browse, struct session_error *error);
 bool browse_waits(const struct browse *browse);
 /* Selects another process and runs the active filter on it. Returns false with `error` set. */
 bool browse_select_process(struct browse *browse, uint32_t id, struct session_error *error);
-/*
- * Looks for a newer state of a session that is being recorded. If there is one, it replaces the
+/* Looks for a newer state of a session that is being recorded. If there is one, it replaces the
  * session in a later browse_update(). Filter, moment and function stay. The session of before
- * is closed then. Returns false with `error` set if the newer state cannot be opened.
- */
+ * is closed then. Returns false with `error` set if the newer state cannot be opened. */
 bool browse_renew(struct browse *browse, struct session_error *error);
 /* Returns the data of a request as load_get() does. Complains if they could not be computed. */
 void *browse_get(struct browse *browse, struct load *load, const struct load_kind *kind,

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Loads the data of a view in the background (session/jobs.h).
+/* Loads the data of a view in the background (session/jobs.h).
  *
  * A view has a struct load for each kind of data that it shows. It says at each update which data
  * it wants: load_get() returns them as soon as they are there. Until then the view shows that it
- * has none. A newer request cancels an older one of the same load.
- */
+ * has none. A newer request cancels an older one of the same load. */
 #pragma once
 
 #include <stdbool.h>
@@ -75,11 +73,9 @@ void load_swap(struct loader *loader, struct load *a, struct load *b);
 void *load_hold(void *data);
 /* NULL is ignored. */
 void load_let_go(void *data);
-/*
- * Waits no longer for answers that have come and that nobody has taken: those of a view that the
+/* Waits no longer for answers that have come and that nobody has taken: those of a view that the
  * user has left. Its next load_get() takes them. Call it before browse_update() and the
- * current view's update(), which take theirs.
- */
+ * current view's update(), which take theirs. */
 void loader_sweep(struct loader *loader);
 /* Returns how far the loads are that wait, in percent; -1: none waits. */
 int loader_progress(const struct loader *loader);

@@ -41,14 +41,12 @@ bool split_times(const char *text, char *from, char *to, size_t size);
 
 /* ---- the worst holes --------------------------------------------------------------------- */
 
-/*
- * The moment at which memory is most fragmented, found in the background. The overview names it and
+/* The moment at which memory is most fragmented, found in the background. The overview names it and
  * the list of holes opens at it, so both tell the same numbers.
  *
  * WORST_HOLES_STEPS moments at equal distances are looked at, and the peak of the session. Moments
  * with more bytes in holes than in blocks go before others; among these the one with the most bytes
- * in holes is the worst. Holes belong to no filter.
- */
+ * in holes is the worst. Holes belong to no filter. */
 
 #define WORST_HOLES_STEPS 12
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The state of the memory view. memory.c changes it, draw.c places addresses in it and draws it.
+/* The state of the memory view. memory.c changes it, draw.c places addresses in it and draws it.
  * Beside the cells there is a pane (panes.c): the allocation under the cursor, the list of holes,
  * or the use of memory over time.
  *
  * The regions of the address space lie below each other, each with a heading row, then rows of
  * `columns` cells. A row of cells begins at a multiple of its own bytes, so the first and the last
  * row of a region may reach beyond it. Rows are numbered from 0 over all regions ("row");
- * `first_row` is the one at the top of the screen.
- */
+ * `first_row` is the one at the top of the screen. */
 #pragma once
 
 #include "session/holes.h"

@@ -30,11 +30,9 @@ struct finding {
     enum view_number view; /* the view that shows it best */
 };
 
-/*
- * Writes up to `capacity` findings about the selection, the gravest first. Returns their number, at
+/* Writes up to `capacity` findings about the selection, the gravest first. Returns their number, at
  * least one unless the user has `filtered` them. `rows` are the selection's functions;
- * `unread` tells why they could not be read, NULL: they are all there.
- */
+ * `unread` tells why they could not be read, NULL: they are all there. */
 size_t findings_collect(struct session *session, struct selection *selection, bool filtered,
                         const struct session_function_row *rows, size_t row_count,
                         const struct session_error *unread, struct finding *findings,

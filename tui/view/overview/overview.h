@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The state of the overview. overview.c changes it, and asks for its data one after another so that
+/* The state of the overview. overview.c changes it, and asks for its data one after another so that
  * other views need not wait for all of them; render.c draws it.
  *
  * The lines that the user can select are, in this order: the ranked findings, the facts about
  * session and recording, what the user's functions held at the peak, and the types, or the sizes if
- * hardly any type is known.
- */
+ * hardly any type is known. */
 #pragma once
 
 #include "session/holes.h"

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The state of the timeline. timeline.c changes it and handles the marked range of time, load.c
+/* The state of the timeline. timeline.c changes it and handles the marked range of time, load.c
  * knows the layers and asks for its data, render.c draws it.
  *
  * The window [from, to) is split into as many slots as the chart has columns. Slots have one
  * length, except that an idle gap of the window can be one slot: a run is a part of the window
- * whose slots have one length. The cursor is a slot; the moment that all views share lies in it.
- */
+ * whose slots have one length. The cursor is a slot; the moment that all views share lies in it. */
 #pragma once
 
 #include "session/stacking.h"

@@ -396,8 +396,7 @@ static void put_growth(char *out, const struct session_tree_sums *all,
 }
 
 /* Says what a node has of a measure and, unless `self` is NULL, what its function has itself.
- * Writes
- * "" if it has nothing. */
+ * Writes "" if it has nothing. */
 static void put_measure(char *out, const char *about, enum session_tree_measure measure,
                         const struct session_tree_sums *all, const struct session_tree_sums *self)
 {
