@@ -60,7 +60,6 @@ struct session_chain {
     size_t count, place;
     bool older, newer; /* there are more before the first or after the last of `ids` */
 };
-/* Takes a pass over the later allocations, unless the block is live. Returns false with `error`
- * set. */
+/* Takes a pass over the later allocations, unless the block is live. False with `error` set. */
 bool session_chain(struct session *session, const struct session_allocation *block,
                    struct session_chain *chain, struct session_error *error);

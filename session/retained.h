@@ -87,8 +87,7 @@ struct session_retained_changes {
 };
 
 /* Joins the rows of both snapshots that have one name and place, and leaves out what is the same.
- * Not for BY_BLOCK. Returns false with `error` set. Call session_retained_changes_free() in both
- * cases. */
+ * Not for BY_BLOCK. False with `error` set. Call session_retained_changes_free() in both cases. */
 bool session_retained_changes(struct session *const sessions[SIDES], const int64_t snapshots[SIDES],
                               enum session_retained_by by, struct session_retained_changes *changes,
                               struct session_error *error);

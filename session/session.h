@@ -210,8 +210,7 @@ struct session_allocation {
     uint32_t stack, thread, free_thread, free_stack, kind, type, arena;
     uint32_t function; /* of the call site */
 };
-/* Reads one allocation. Returns false with `error` set if there is no such id or its chunk is
- * damaged. */
+/* Reads one allocation. False with `error` set if there is no such id or its chunk is damaged. */
 bool session_allocation(struct session *session, uint64_t id, struct session_allocation *allocation,
                         struct session_error *error);
 
@@ -347,8 +346,7 @@ struct session_function_row {
     uint64_t total_at_peak_bytes;      /* 0: see selection_functions_at_peak() (stacks.h) */
     uint64_t short_lived;              /* self allocations that lived under 1 ms */
 };
-/* Stores all functions that occur in `*rows`, which the caller frees. Returns false with `error`
- * set. */
+/* Stores all functions that occur in `*rows`, for free(). False with `error` set. */
 bool selection_functions(struct selection *selection, struct session_function_row **rows,
                          size_t *count, struct session_error *error);
 /* A caller or callee of one function: totals of the stacks through that edge. */

@@ -30,7 +30,6 @@ struct session_source_file {
     const char *path; /* as long as the session */
     uint64_t bytes, live_bytes, at_peak_bytes;
 };
-/* Stores all files, in the order of their paths. The caller frees them. Returns false with `error`
- * set. */
+/* Stores all files, in the order of their paths. The caller frees them. False with `error` set. */
 bool selection_source_files(struct selection *selection, struct session_source_file **files,
                             size_t *count, struct session_error *error);

@@ -127,8 +127,7 @@ bool session_tree_follow(struct session_tree *tree, const uint32_t *path, size_t
 bool session_tree_follow_stack(struct session_tree *tree, uint32_t stack, uint32_t function,
                                uint32_t nth, uint32_t *node, struct session_error *error);
 /* Writes a test of the filter language that the allocations of a node pass. *exact is false if some
- * others of the selection pass it, too: no short test tells them apart. Returns false with `error`
- * set. */
+ * others of the selection pass it, too: no short test tells them apart. False with `error` set. */
 bool session_tree_test(struct session_tree *tree, uint32_t node, char *out, size_t size,
                        bool *exact, struct session_error *error);
 

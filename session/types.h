@@ -39,8 +39,7 @@ struct session_type_course {
 };
 
 /* Stores the rows of types that have objects, by type: the caller frees them. `peaks`: find
- * peak_bytes, by some more passes; otherwise it is SESSION_PEAK_UNKNOWN. Returns false with `error`
- * set. */
+ * peak_bytes, by some more passes; otherwise it is SESSION_PEAK_UNKNOWN. False with `error` set. */
 bool selection_type_courses(struct selection *selection, uint64_t from_ns, uint64_t to_ns,
                             bool peaks, struct session_type_course **rows, size_t *count,
                             struct session_error *error);

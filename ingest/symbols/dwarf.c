@@ -450,8 +450,7 @@ static bool add_entry(struct symbols_scopes *scopes, const struct symbols_file *
     return true;
 }
 
-/* Walks the unit. Returns false if memory is exhausted or the budget is spent. Skips damaged
- * entries. */
+/* Walks the unit. False if memory is exhausted or the budget is spent. Skips damaged entries. */
 static bool symbols_scopes_build(struct symbols_scopes *scopes, const struct symbols_file *file,
                                  Dwarf_Die *unit, struct symbols_budget *budget)
 {

@@ -43,8 +43,7 @@ struct types_rust {
     bool far;   /* frames further out were read */
 };
 
-/* Opens the frame `number` frames outside the site's. NULL: there is none. Valid until the next
- * call. */
+/* Opens the frame `number` frames outside the site's, or NULL. Valid until the next call. */
 typedef const struct types_site *types_rust_open(void *context, size_t number);
 
 /* Names the type of a block of `size` bytes. */

@@ -254,8 +254,7 @@ static bool is_character(const struct types_type *type, const char *name)
     return type->shape == TYPES_CHARACTER || types_string_of_character(name);
 }
 
-/* Returns the type that the innermost allocator at the site names, in its one spelling. The caller
- * frees it. */
+/* Returns the type that the innermost allocator at the site names, in its one spelling. Free it. */
 static char *named_inside(const struct types_site *site, struct site_frames *around,
                           struct types_type *type, bool *typed)
 {

@@ -22,8 +22,7 @@
 
 struct row_sample;
 
-/* `duration_ns` ends the lifetimes of blocks that were never freed. Returns NULL if memory is
- * exhausted. */
+/* `duration_ns` ends the lifetimes of blocks that were never freed. NULL if memory is exhausted. */
 struct row_sample *row_sample_new(uint64_t duration_ns);
 void row_sample_free(struct row_sample *sample);
 void row_sample_add(struct row_sample *sample, const struct row_batch *batch);

@@ -531,8 +531,7 @@ static char *graph_warnings(const struct graph_result *result)
     return text;
 }
 
-/* Gives one column of the row to SQLite, but not the text of the graph. Returns false with `error`
- * set. */
+/* Gives one column of the row to SQLite, but not the text of the graph. False with `error` set. */
 static bool graph_column(struct graph_row *row, sqlite3_context *context, int column,
                          struct session_error *error)
 {

@@ -176,8 +176,7 @@ static struct column_frees free_bounds(const struct column_store *store, uint32_
         !all || life - 1 > UINT64_MAX - begin ? UINT64_MAX : begin + life - 1};
 }
 
-/* Fills the directory of an empty store from the rows of column_chunk. Returns false with `error`
- * set. */
+/* Fills the directory of an empty store from the rows of column_chunk. False with `error` set. */
 static bool column_directory_collect(struct column_store *store, struct session_error *error)
 {
     char sql[100];

@@ -48,8 +48,7 @@ struct user;
 
 /* Stores the frame ids by stack (stacks.count of them; 0: the stack has no user's frame), which
  * stacks.frame_table describes. The first call after session_open() or session_set_user_code()
- * computes them. They are valid until the next session_set_user_code(). Returns false with `error`
- * set. */
+ * computes them. They are valid until the next session_set_user_code(). False with `error` set. */
 bool user_frames(struct session *session, const uint32_t **frames, struct session_error *error);
 
 /* The class of a function's frames in stacks: enum user_code_class, or that of allocators and their

@@ -70,8 +70,7 @@ bool group_set_read_sums(struct session_group_set *set, const struct sums_query 
                          struct sums *sums, bool *known, struct session_error *error);
 /* Sums are read if there are at least so many rows for each stack. Tests make it small. */
 extern size_t group_rows_per_stack;
-/* Puts all groups into their first order: by bytes, the largest first. Returns false with `error`
- * set. */
+/* Puts all groups into their first order: by bytes, the largest first. False with `error` set. */
 bool group_set_begin(struct session_group_set *set, struct session_error *error);
 
 /* Stores the groups of the rows of a batch, one after another. All these rows are in `rows` of the

@@ -336,8 +336,7 @@ static bool key_of_row(struct pass *pass, uint64_t row, uint64_t *key, struct se
     return true;
 }
 
-/* Stores how many rows of the set come before `row` in the set's order. Returns false with `error`
- * set. */
+/* Stores how many rows of the set come before `row` in the set's order. False with `error` set. */
 static bool sort_window_place(struct session *session, const struct row_set *set,
                               const struct filter_colors *colors, uint64_t row, uint64_t *place,
                               struct session_error *error)

@@ -88,8 +88,7 @@ size_t path_functions(const struct session_tree *tree, uint32_t key, const uint3
 
 /* ---- components.c ---- */
 
-/* Finds the components, one for each function if the tree is not folded. Returns false with `error`
- * set. */
+/* Finds the components, one for each function if the tree is not folded. False with `error` set. */
 bool components_find(struct session_tree *tree, struct session_error *error);
 void components_free(struct components *components);
 

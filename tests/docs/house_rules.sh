@@ -99,7 +99,7 @@ silent=$(sources '*.c' '*.h' | grep -v '^tests/.*programs/' | xargs awk 'FNR == 
     while read -r file; do [ "$file" != "${file%.c}" ] && [ -e "${file%.c}.h" ] || echo "$file"; done)
 [ -z "$silent" ] || complain "each file says what it is" "$silent"
 
-open=$(sources '*.c' '*.h' | grep -vE '^tests/|^capture/(cxx/|mprof\.h)' | xargs grep -nE '^ */\*$')
+open=$(sources '*.c' '*.h' | grep -vE '^(tests|docs)/|^capture/(cxx/|mprof\.h)' | xargs grep -nE '^ */\*$')
 [ -z "$open" ] || complain "a comment begins on the line of its mark" "$open"
 
 twice=$(sources '*.h' | grep -vE '^(tests|docs)/|^capture/(cxx/|mprof\.h)' | xargs grep -LE '^#pragma once$|^#define MPROF_[A-Z0-9_]+_H$')

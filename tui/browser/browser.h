@@ -45,8 +45,7 @@ void browser_complain(struct browser *browser, const char *message);
 void browser_say(struct browser *browser, const char *message);
 /* Returns true once after a key that asks to draw the whole screen again. */
 bool browser_takes_redraw(struct browser *browser);
-/* Returns the text that the user has copied since the last call, NULL if there is none. The caller
- * frees it. */
+/* Returns the text that the user has copied since the last call, or NULL. Free it. */
 char *browser_takes_copy(struct browser *browser);
 /* Returns the name of the n-th view that exists, NULL after the last. */
 const char *browser_view_name(int n);

@@ -283,8 +283,7 @@ char *alike_difference(const struct alike_name *names, size_t count, size_t at,
     return out;
 }
 
-/* Adds to names that are still equal what tells them apart. Returns false if memory is
- * exhausted. */
+/* Adds to names that are still equal what tells them apart. False if memory is exhausted. */
 static bool add_differences(struct group *group)
 {
     struct alike_name names[ALIKE_MOST];

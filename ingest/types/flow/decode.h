@@ -49,8 +49,7 @@ struct decode_instruction {
  * does. */
 const uint8_t *types_code(const struct symbols_file *file, uint64_t address, size_t *size);
 
-/* Decodes the instruction at `address`; `size` bytes are available. Returns false if there is
- * none. */
+/* Decodes the instruction at `address`; `size` bytes are available. False: there is none. */
 bool types_decode(const uint8_t *bytes, size_t size, uint64_t address,
                   struct decode_instruction *instruction);
 

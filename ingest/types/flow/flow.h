@@ -66,8 +66,7 @@ bool types_flow_follow(const struct types_site *site, int64_t offset, bool in_me
 
 /* Follows an object on the stack that holds the block after the call: its address was in register
  * `number`. Notes into which other objects it is moved: the arguments of functions that take a "T
- * &&", and of swap. With `returned`, the call returns its address. Returns false if memory is
- * exhausted. */
+ * &&", and of swap. With `returned`, the call returns its address. False if memory is exhausted. */
 bool types_flow_follow_object(const struct types_site *site, uint8_t number, bool returned,
                               struct types_flow *flow);
 

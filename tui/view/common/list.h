@@ -38,8 +38,7 @@ struct list_kind {
     bool ascending;
     const char *none;      /* words in place of no rows, in a pane */
     struct load_kind load; /* LIST_LOAD() */
-    /* Makes the rows of what the view has, in place of `load`. Returns false if memory is
-     * exhausted. */
+    /* Makes the rows of what the view has, in place of `load`. False if memory is exhausted. */
     bool (*make)(const void *view, struct list_data *data);
     /* Completes the request, which asks about the selection. Returns false if there is nothing to
      * ask. */
