@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The options of all programs, each with its position in the table of its program, and the
- * tables. */
+/* The options of all programs, by their position in their program's table, and the tables. */
 #pragma once
 
 #include "cli/command_line.h"

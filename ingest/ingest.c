@@ -68,8 +68,7 @@ bool symbol_cache_begin(struct symbol_cache *cache, const struct symbols_options
     return true;
 }
 
-/* Returns true if a limit of this process may have changed answers: other processes must not use
- * them. */
+/* Returns true if a limit of this process may have changed answers: others must not use them. */
 static bool is_limited(const struct symbol_cache *cache)
 {
     struct rlimit open_files, memory, data;
@@ -269,8 +268,7 @@ struct split_units {
     const char *from; /* place of the file that names them */
 };
 
-/* Adds a .dwo file. libdw finds it under any root beside the file that names it, but not by an
- * absolute name. */
+/* Adds a .dwo file: libdw looks beside the file that names it, not for an absolute name. */
 static void put_split(void *context, const struct symbols_split *split)
 {
     const struct split_units *units = context;

@@ -111,8 +111,7 @@ struct ingest_summary {
 /* Returns seconds since some moment, for the time that a call takes. */
 double ingest_seconds(void);
 
-/* Makes the session. False with `status` set; the session file then does not exist, or is still the
- * old one. */
+/* Makes the session. False with `status` set; the session is then missing, or the old one. */
 bool ingest_run(const struct ingest_options *options, struct ingest_summary *summary,
                 struct ingest_status *status);
 

@@ -156,8 +156,7 @@ static struct volume volume_of_chunk(const struct trace_file *file, const struct
     return volume;
 }
 
-/* Estimates the bytes that a trace takes in a session: as much is in each byte of it as in some of
- * its chunks. */
+/* Estimates a trace's bytes in a session by some of its chunks. */
 static uint64_t bytes_of(const char *path)
 {
     struct ingest_status status = {INGEST_OK, ""};
@@ -507,8 +506,7 @@ static bool ingest_traces(const struct options *options, struct run *run,
     return good;
 }
 
-/* Ingests. If there is one file and it is the recording of another profiler, it becomes a trace
- * first. */
+/* Ingests. A single recording of another profiler becomes a trace first. */
 static bool import_and_ingest(struct options *options, struct run *run,
                               struct ingest_summary *summary, struct ingest_status *status)
 {

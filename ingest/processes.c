@@ -151,8 +151,7 @@ static uint32_t number(struct machine_start **sorted, size_t count, uint32_t *nu
     return machines;
 }
 
-/* Fills in `machine` and `start_ns` of all. Returns the number of machines, or 0 if memory is
- * exhausted. */
+/* Fills in `machine` and `start_ns` of all. Returns the machines, 0 if memory is exhausted. */
 static uint32_t machines_align(struct machine_start *const *starts, size_t count)
 {
     struct machine_start **sorted = malloc((count + 1) * sizeof(struct machine_start *));

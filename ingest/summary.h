@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Prints mprof-ingest's summary at the end: ten lines, and a few more for a run of several
- * processes. */
+/* Prints mprof-ingest's summary: ten lines, and a few more for several processes. */
 #pragma once
 
 #include <stdio.h>

@@ -417,8 +417,7 @@ static int open_session(const char *path, const char *process, struct session **
     return session_select_process(*session, id, &error) ? -1 : complain(&error);
 }
 
-/* Opens the session of a command, and its base if one is named. Returns -1 to go on, or an exit
- * status. */
+/* Opens the session of a command, and its base. Returns -1 to go on, or an exit status. */
 static int open_sessions(const struct arguments *arguments, struct session **session,
                          struct session **base)
 {

@@ -7,8 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Finalizer of MurmurHash3 (public domain, Austin Appleby): every input bit reaches every output
- * bit. */
+/* Finalizer of MurmurHash3 (public domain, Austin Appleby): each bit reaches all others. */
 static inline uint64_t hash_number(uint64_t value)
 {
     value ^= value >> 33;

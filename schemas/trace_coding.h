@@ -206,8 +206,7 @@ static inline bool trace_get_stack(const uint8_t **p, const uint8_t *end,
     return true;
 }
 
-/* Writes a stamp. Stamps never run backwards within a chunk: if the clock does, the last stamp
- * is repeated. */
+/* Writes a stamp. If the clock runs backwards within a chunk, the last stamp is repeated. */
 static inline uint8_t *trace_put_ticks(uint8_t *p, struct trace_coding *coding, uint64_t ticks)
 {
     uint64_t delta = ticks > coding->ticks ? ticks - coding->ticks : 0;

@@ -113,8 +113,7 @@ enum trace_outcome {
     TRACE_OUTCOME_GONE = 3,   /* it has ended; nobody saw how */
 };
 
-/* The progress of a snapshot of references that the program waits for; trace-format.md,
- * "References". */
+/* The progress of a snapshot of references; trace-format.md, "References". */
 enum trace_take {
     TRACE_TAKE_NONE = 0,
     TRACE_TAKE_ASKED = 1,
@@ -124,8 +123,7 @@ enum trace_take {
 
 #define TRACE_REQUEST_NAME 256u
 
-/* The header at offset 0 of the file. Little-endian. Its `dynamic` fields change while the program
- * records. */
+/* The header at offset 0, little-endian. Its `dynamic` fields change while the program records. */
 struct trace_file_header {
     uint8_t magic[8];
     uint32_t version;

@@ -134,8 +134,7 @@ struct session_arena {
     uint64_t peak_bytes, peak_ns;                                 /* its largest live bytes */
 };
 
-/* Stores the arenas, by id, without the heap. They belong to the session. Returns false with
- * `error` set. */
+/* Stores the session's arenas, by id, without the heap. Returns false with `error` set. */
 bool session_arenas(struct session *session, const struct session_arena **arenas, size_t *count,
                     struct session_error *error);
 

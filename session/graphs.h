@@ -162,8 +162,7 @@ void session_diagram_clear(struct session_diagram *diagram);
 
 /* Returns the number of inputs of a box. */
 size_t session_box_inputs(const struct session_box *box);
-/* Returns the text of the graph that ends at a box, with the definitions: malloc()ed, NULL if there
- * is no memory. */
+/* Returns the graph that ends at a box, with the definitions, for free(), or NULL. */
 char *session_diagram_text(const struct session_diagram *diagram, size_t box);
 
 /* Finds the name of the graph that a box uses: "grown" of "grown(1s, 2s)". Returns false if the box

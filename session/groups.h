@@ -100,8 +100,7 @@ struct session_measure {
     struct session_measure_part part[6];
     size_t part_count;
     bool estimated; /* the session is sampled and the value is a sum or an average */
-    /* If estimated: the standard error of the value in its unit, below 0 if it is not known.
-     * Otherwise 0. */
+    /* If estimated: the value's standard error in its unit, below 0 if unknown. Otherwise 0. */
     double standard_error;
 };
 

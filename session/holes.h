@@ -49,8 +49,7 @@ bool session_gap_is_unknown(struct session *session, uint64_t ns, uint64_t addre
 struct session_hole {
     uint64_t start, end;
     uint64_t below, above; /* ids of the blocks that pin it on both sides */
-    /* The last free of a block that reached into it; SESSION_NEVER: none did. Since then all of it
-     * is unused. */
+    /* The last free of a block that reached into it, or SESSION_NEVER. Since then it is unused. */
     uint64_t since_ns;
 };
 

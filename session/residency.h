@@ -62,8 +62,7 @@ struct session_residency {
  * why. Returns false with `error` set. */
 bool session_residencies(struct session *session, const struct session_residency **moments,
                          size_t *count, struct session_error *error);
-/* Stores whether there is any, so that the bytes of blocks in memory are known. Returns false with
- * `error` set. */
+/* Stores whether the bytes of blocks in memory are known. Returns false with `error` set. */
 bool session_reads_residency(struct session *session, bool *known, struct session_error *error);
 /* Returns one line that says why the selected process has no reading, and how to get some. */
 const char *session_residency_why(struct session *session);

@@ -37,11 +37,9 @@ size_t session_printable(char *out, size_t size, const char *text);
 
 /* ---- open and describe ------------------------------------------------------------------ */
 
-/* Opens a session. Returns NULL with `error` set: no file, not a session, another schema version,
- * damaged. */
+/* Opens a session. NULL with `error` set: no file, no session, another schema version, damaged. */
 struct session *session_open(const char *path, struct session_error *error);
-/* Makes a question to `other` that is cancelled cancel those to `session`, too, which is closed
- * first. */
+/* Makes a cancel of a question to `other` cancel those to `session`, which is closed first. */
 void session_obey(struct session *session, const struct session *other);
 void session_close(struct session *session);
 
@@ -137,8 +135,7 @@ const char *session_function_name(const struct session *session, uint32_t functi
 const char *session_function_module(const struct session *session, uint32_t function);
 /* Returns the place where the function begins, as "file.c:12" (last path component), or "". */
 const char *session_function_place(const struct session *session, uint32_t function);
-/* Returns the whole path of the file where the function begins, "" if it is not known, and stores
- * the line. */
+/* Returns the whole path of the file where the function begins, or "", and stores the line. */
 const char *session_function_file(const struct session *session, uint32_t function, uint32_t *line);
 const char *session_thread_name(const struct session *session, uint32_t thread);
 /* Returns the name as a screen shows it: with the id of the thread, as "#3 worker", if several

@@ -33,6 +33,5 @@ bool selection_stacking(struct selection *selection, const char *by,
 bool session_stacking_check(const struct session *session, const char *filter, const char *by,
                             struct session_error *error);
 
-/* Visits the single fields that selection_stacking() takes; those of stack frames by number are
- * left out. */
+/* Visits the single fields that selection_stacking() takes, but stack frames by number. */
 void session_stacking_fields(session_visit_word *visit, void *context);

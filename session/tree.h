@@ -90,8 +90,7 @@ bool session_tree_expand(struct session_tree *tree, uint32_t node, struct sessio
 bool session_tree_expand_hottest(struct session_tree *tree, uint32_t node,
                                  enum session_tree_measure measure, uint32_t *last,
                                  struct session_error *error);
-/* Expands below a node every node that has at least `least`, for so many levels. Returns false with
- * `error` set. */
+/* Expands nodes with at least `least` below one, for so many levels. False with `error` set. */
 bool session_tree_expand_larger(struct session_tree *tree, uint32_t node,
                                 enum session_tree_measure measure, int64_t least, unsigned levels,
                                 struct session_error *error);
@@ -134,8 +133,7 @@ bool session_tree_test(struct session_tree *tree, uint32_t node, char *out, size
 /* ---- what another thread may read ------------------------------------------------------- */
 
 const struct session_tree_node *session_tree_node(const struct session_tree *tree, uint32_t node);
-/* Stores the children, *count of them from *first on, in no order. Returns false if they are not
- * there yet. */
+/* Stores the children, *count from *first on, unordered. False if they are not there yet. */
 bool session_tree_children(const struct session_tree *tree, uint32_t node, uint32_t *first,
                            uint32_t *count);
 /* Computes the sums of a node without those of its children. In a tree from the outermost function

@@ -57,8 +57,7 @@ struct session_type_candidates {
     char names[240]; /* in order of their position, ", " between them, "…" at the end if cut */
     size_t name_count;
 };
-/* Stores them, the most bytes first: selection_candidates_free frees them. Returns false with
- * `error` set. */
+/* Stores them, most bytes first, for selection_candidates_free(). False with `error` set. */
 bool selection_candidates(struct selection *selection, struct session_type_candidates **rows,
                           size_t *count, struct session_error *error);
 /* Frees them; NULL is allowed. */

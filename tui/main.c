@@ -432,8 +432,7 @@ static struct browser *open_browser(const struct arguments *arguments, struct se
     return browser;
 }
 
-/* Opens the session, and a browser that closes it. Returns NULL after a message, with the exit
- * status. */
+/* Opens the session, and a browser that closes it. NULL after a message, with the exit status. */
 static struct browser *start(const struct arguments *arguments, int *status)
 {
     struct session_error error = {.message = ""};

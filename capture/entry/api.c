@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Control from inside the program: the functions of mprof.h, and the way that programs find
- * them. */
+/* Control from inside the program: the functions of mprof.h, and how programs find them. */
 #include "capture/entry/startup.h"
 
 #include <elf.h>

@@ -36,8 +36,7 @@
 
 #define ARENA_SAMPLE_LISTED 8u
 
-/* The sampled blocks of one arena. All zero at first. `place` below is that of the arena, under
- * 65536. */
+/* The sampled blocks of one arena. Zero at first. `place` is the arena's, under 65536. */
 struct arena_sample {
     _Atomic uint64_t listed[ARENA_SAMPLE_LISTED]; /* 0: none */
     _Atomic bool more;                            /* some blocks may not be listed */

@@ -86,8 +86,7 @@ ENTRY_POINT void free_aligned_sized(void *address, size_t alignment, size_t size
 
 #endif
 
-/* Returns true if a sample leaves out most events now. If so, the functions of event_filter.h may
- * be asked. */
+/* Returns true if a sample leaves out most events now. Then event_filter.h may be asked. */
 static inline bool samples(void)
 {
     return __builtin_expect(

@@ -154,8 +154,7 @@ static bool goes_on(mprof_runtime runtime)
     return atomic_load(&collections.now) >> runtime & 1;
 }
 
-/* Writes the last collection of an arena's runtime that has ended. If none has, the one that goes
- * on. */
+/* Writes the last ended collection of an arena's runtime. If none has, the one that goes on. */
 static void put_collected(struct thread *thread, uint32_t runtime, uint32_t arena)
 {
     const uint64_t last = runtime < COLLECTING ? atomic_load(&collections.last[runtime]) : 0;

@@ -50,8 +50,7 @@ uint64_t clock_nanoseconds(clockid_t clock);
 
 enum { CLOCK_TSC_SHIFT = 4 };
 
-/* Read the TSC. Both need clock_is_tsc. Compiling <x86intrin.h> takes longer than a file of the
- * recorder. */
+/* Read the TSC. Both need clock_is_tsc. <x86intrin.h> would take long to compile. */
 static inline uint64_t clock_tsc_before(void)
 {
     return __builtin_ia32_rdtsc() >> CLOCK_TSC_SHIFT;

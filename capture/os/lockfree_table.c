@@ -67,8 +67,7 @@ static void slots_insert(const struct lockfree_table *table, struct lockfree_slo
             return;
 }
 
-/* Fills a table that no other thread has seen yet. Pairs that others put into `from` during this
- * are lost. */
+/* Fills a table that no other thread has seen yet. Pairs that others put into `from` are lost. */
 static void slots_fill(const struct lockfree_table *table, struct lockfree_slots *to,
                        const struct lockfree_slots *from)
 {

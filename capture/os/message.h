@@ -8,8 +8,7 @@
 /* Remembers which file standard error is. */
 void message_init(void);
 
-/* Writes "mprof: ", the strings up to a NULL, and a newline, in one write. Cuts the line at 1000
- * bytes. */
+/* Writes "mprof: ", the strings up to a NULL, and a newline, in one write. At most 1000 bytes. */
 void message_line(const char *first, ...) __attribute__((sentinel));
 
 /* Puts the following lines into `buffer`, without "mprof: " and newline, instead of writing them;

@@ -27,8 +27,7 @@ long os_call_retry(long number, long a, long b, long c, long d);
 void os_set_permission_check(bool (*permits)(long number, const uint64_t arguments[6]));
 bool os_is_confined(void);
 
-/* Forgets the calls that threads of the parent are in. Called in a forked child before it has other
- * threads. */
+/* Forgets the calls that threads of the parent are in. For a forked child with one thread. */
 void os_forked(void);
 
 /* Returns zeroed private memory of `size` bytes (rounded up to pages), or NULL. Only pages that are
@@ -92,8 +91,7 @@ char *os_decimal(char *end, uint64_t number);
 /* Notes a mapping. If there are more than 4096 at once, the others are treated as the program's. */
 void own_ranges_add(void *memory, size_t size);
 
-/* Returns the list itself: pairs of start and size, of 8 bytes each. A start below a page is no
- * mapping. */
+/* Returns the list: pairs of start and size, 8 bytes each. A start below a page is no mapping. */
 const void *own_ranges_list(uint32_t *count);
 
 /* Goes through the mappings. `at` begins as 0. Returns false after the last one. */

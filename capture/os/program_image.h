@@ -51,6 +51,5 @@ bool program_image_loader(int descriptor, char *name, size_t size);
 /* Begins a search. A `name` without a slash is searched for in PATH; any other is itself a path. */
 void program_search_begin(struct program_search *search, const char *name);
 
-/* Writes the next candidate into `size` bytes and skips those that do not fit. Returns false if
- * there is none. */
+/* Writes the next candidate, but skips those that do not fit. False: none. */
 bool program_search_next(struct program_search *search, char *path, size_t size);

@@ -59,8 +59,7 @@ bool allocators_are_loaded(void);
 struct got_function *allocators_find(const char *name);
 struct got_function *allocators_find_back(const char *name);
 
-/* Returns the entry point for the name, if `address` is the function of a loaded allocator that has
- * it, or NULL. */
+/* Returns the name's entry point if `address` is that function of a loaded allocator, or NULL. */
 void *allocators_entry_of(const char *name, const void *address);
 
 /* Reads the program's table of symbols, which also has names that are not visible outside. Returns

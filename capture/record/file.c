@@ -908,8 +908,7 @@ void trace_rotation_switch(void)
 {
     struct trace_file_header *present = atomic_load(&file.header);
     fill_next(present);
-    /* If the kernel does not move the page, the old one stays mapped, since threads may have its
-     * address. */
+    /* If the kernel does not move the page, the old one stays mapped, as threads may use it. */
     if (os_call(SYS_mremap, (long)next.header, TRACE_FILE_HEADER_SIZE, TRACE_FILE_HEADER_SIZE,
                 MREMAP_MAYMOVE | MREMAP_FIXED, (long)present, 0) != (long)present)
         trace_file_set_header(next.header);

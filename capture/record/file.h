@@ -37,8 +37,7 @@ void trace_file_set_limits(uint64_t bytes, struct disk_space_limit min_free);
 /* Sets the process of the run's first trace; 0: there is no run. */
 void trace_file_set_root(uint32_t process);
 
-/* Sets the process that takes references when this one asks for it, for the header of each trace;
- * 0: none. */
+/* Sets the process that takes references for this one, for each trace's header; 0: none. */
 void trace_file_set_observer(uint32_t process);
 /* Returns the header of the trace, or NULL if there is none. */
 struct trace_file_header *trace_file_header(void);
@@ -59,8 +58,7 @@ void trace_file_set_run(enum trace_run run);
 /* Returns the absolute name of the run's first trace: of `path`, or of the last call (NULL). "": it
  * is not known. */
 const char *trace_file_base(const char *path);
-/* Counts a program that runs without the recorder and has no trace. Also in a child that vfork
- * made. */
+/* Counts a program that runs without the recorder and has no trace. Also for a child of vfork. */
 void trace_file_count_unnamed(void);
 
 /* Returns the absolute name of the trace that was created last. */
@@ -155,8 +153,7 @@ void given_file_set_socket(const char *name);
 bool trace_rotation_begin(void);
 void trace_rotation_cancel(void);
 
-/* Gives the next file the name of the trace. Returns false if that cannot be done: then nothing has
- * changed. */
+/* Gives the next file the name of the trace. False: nothing has changed. */
 bool trace_rotation_take_name(void);
 
 /* Makes the next file the trace. */

@@ -38,8 +38,7 @@ static bool guard_is_stale(const void *frame)
            !(alternate.ss_flags & SS_ONSTACK);
 }
 
-/* Gives up the interrupted record. It is not committed, but the coding state may have half of it
- * already. */
+/* Gives up the interrupted record. It is not committed, but may be half in the coding state. */
 static void recover(struct thread_self *self)
 {
     struct thread *thread = self->thread;

@@ -36,8 +36,7 @@ void recorder_leave_slow(void);
  * cannot be recorded. */
 uint32_t recorder_take_too_early(void);
 
-/* Starts recording if no other thread does and it is possible by now. Defined in recorder.c. The
- * guard is held. */
+/* Starts recording if no other thread does and it can (recorder.c). The guard is held. */
 void recorder_start_at_gate(void);
 /* Does what the flags say (enum thread_leave_flag). Defined in recorder.c. The guard is not held.
  */

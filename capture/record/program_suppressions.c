@@ -101,8 +101,7 @@ static _Noreturn void end_process(void)
         os_call(SYS_exit_group, 0, 0, 0, 0, 0, 0);
 }
 
-/* Runs in the child process. The pointer may be wrong: reading the text ends this process at
- * worst. */
+/* Runs in the child. The pointer may be wrong: reading the text ends the child at worst. */
 static _Noreturn void answer_and_end(suppressions_function *function, struct answer *answer,
                                      int parent)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Starts recording in the process: at the program's start, in a forked child, and again after a
- * stop. */
+/* Starts recording: at the program's start, in a forked child, again after a stop. */
 #pragma once
 
 #include <stdbool.h>

@@ -16,8 +16,7 @@
 #include "capture/record/thread_room.h"
 #include "capture/stack/stack.h"
 
-/* Threads are marked by the low bits of their numbers; two threads with one mark both get a
- * record. */
+/* The low bits of their numbers mark threads; two with one mark both get a record. */
 #define MARKS 4096u
 
 void (*_Atomic rotate_introduce)(struct thread *thread, struct live_block *block);

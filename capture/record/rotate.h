@@ -9,8 +9,7 @@ struct thread;
 
 struct live_block;
 
-/* Names the arena and the kind of a block in the trace if they have no name there yet. NULL: there
- * are no arenas. */
+/* Names a block's arena and kind in the trace if they are new there. NULL: there are no arenas. */
 extern void (*_Atomic rotate_introduce)(struct thread *thread, struct live_block *block)
     __attribute__((visibility("hidden")));
 

@@ -104,8 +104,7 @@ static inline size_t sampled_blocks_place(uint64_t address)
 /* Returns false if there is no memory. */
 bool sampled_blocks_init(void);
 
-/* Keeps what is known of a block that was added, until it is removed. If there is no room, that is
- * not kept. */
+/* Keeps what is known of an added block until it is removed, if there is room. */
 void sampled_blocks_describe(uint64_t key, const struct live_block *block);
 
 /* Gets what is known of a block. Returns false if nothing is. */

@@ -101,8 +101,7 @@ static void thread_put_dropped(struct thread *thread)
     atomic_fetch_sub(&thread_self.dropped, dropped);
 }
 
-/* Writes a clock pair if it is due. It costs the hot path nothing, because the chunk's limit leads
- * to it. */
+/* Writes a clock pair if it is due. The chunk's limit leads here, so the hot path pays nothing. */
 static void thread_put_clock(struct thread *thread)
 {
     if (!chunk_clock_is_due(&thread->chunk))

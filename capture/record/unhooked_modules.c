@@ -254,8 +254,7 @@ static void names_begin(void)
     atomic_store(&unhooked.ready, unhooked.name_count > 0);
 }
 
-/* Adds the other functions that modules call. Needed only if a module bypasses the recorder or may
- * do so soon. */
+/* Adds the other functions that modules call. For modules that bypass the recorder, or soon may. */
 static void names_complete(void)
 {
     static const char *const maps[] = {"mmap", "mmap64", "munmap", "mremap", "mprotect"};
@@ -317,8 +316,7 @@ static void work_end(void)
     atomic_store(&unhooked.at_work, 0);
 }
 
-/* Returns the object's entry in the table, or the free entry where it belongs. NULL if there is no
- * room. */
+/* Returns the object's entry, or the free one where it belongs. NULL: no room. */
 static struct known *known_find(const struct got_object *object)
 {
     const uint64_t hash = (object->bias ^ (uint64_t)object->headers) * UINT64_C(0x9e3779b97f4a7c15);
@@ -460,8 +458,7 @@ static bool is_only_allocator(void)
     return count == 1;
 }
 
-/* Begins the round at its first object, the program. False if nothing has changed since the last
- * look. */
+/* Begins the round at the program. False if nothing has changed since the last look. */
 static bool round_begin(struct round *round, const struct dl_phdr_info *info,
                         struct got_object *program)
 {

@@ -64,16 +64,14 @@ void unhooked_modules_expect(void);
 /* Notes that modules may come that call other allocators. Called before any other dlopen. */
 void unhooked_modules_expect_library(void);
 
-/* Looks at the modules that were loaded since. Takes the loader's lock: do not call it inside
- * malloc. */
+/* Looks at the modules that were loaded since. Takes the loader's lock: not inside malloc. */
 void unhooked_modules_check(void);
 
 /* Looks at a module that is in a stack for the first time. Needs the guard held. Takes no lock, so
  * it may be called inside malloc. */
 void unhooked_modules_look_at(struct thread *thread, const struct stack_module *module);
 
-/* Writes the modules that still bypass the recorder, as far as is known. Called at the beginning of
- * a trace. */
+/* Writes the modules that still bypass the recorder, as far as known, at a trace's beginning. */
 void unhooked_modules_put_known(struct thread *thread);
 /* Puts the state right in a forked child. */
 void unhooked_modules_after_fork(void);

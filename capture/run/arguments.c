@@ -185,8 +185,7 @@ static bool set_process(struct run_arguments *arguments, const char *text)
     return false;
 }
 
-/* Returns true if a value is one of the choices of its option: after the run it would be too late
- * to refuse it. */
+/* Returns true if the option has this choice: after the run it is too late to refuse it. */
 static bool is_choice(enum run_option option, const char *value)
 {
     const struct command_option *about = &run_command_line.options[option];

@@ -23,8 +23,7 @@
 
 /* ---- filters of system calls ------------------------------------------------------------ */
 
-/* Finds out what the filters of system calls (seccomp) of a running process do to the loader and to
- * the recorder. */
+/* Finds out what a process's filters of system calls do to the loader and the recorder. */
 
 #define STRICT 1
 

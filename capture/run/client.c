@@ -118,8 +118,7 @@ static void mapped_files_close(struct mapped_files *maps)
     fclose(maps->file);
 }
 
-/* Returns true if the process has the trace mapped. `unknown`: the answer if its mappings may not
- * be read. */
+/* Returns true if the process has the trace mapped. `unknown`: if its mappings may not be read. */
 static bool is_mapped(const struct client *client, pid_t process, bool unknown)
 {
     struct mapped_files maps;
@@ -235,8 +234,7 @@ enum client_status client_look(struct client *client, enum trace_answer *answer)
     if (atomic_load(shared_word(&client->header->control)) != TRACE_CONTROL_DONE) {
         enum client_status status = ++client->looks % LOOKS_AT_MAPPINGS ? recorder_quickly(client)
                                                                         : client_recorder(client);
-        /* The request may have been answered and the program may have ended between the two
-         * looks. */
+        /* Between the two looks the answer may have come and the program ended. */
         if (atomic_load(shared_word(&client->header->control)) != TRACE_CONTROL_DONE) {
             if (status == CLIENT_GOOD)
                 return CLIENT_WAITING;
@@ -338,8 +336,7 @@ bool client_free_space(const struct client *client, uint64_t offset, uint64_t si
     return true;
 }
 
-/* Reserves space in the file. Asks for the limit first, since the kernel would send SIGXFSZ beyond
- * it. */
+/* Reserves space in the file. Asks for the limit first: beyond it comes SIGXFSZ. */
 static bool reserve_bytes(const struct client *client, uint64_t offset, uint32_t size)
 {
     struct rlimit limit;
@@ -364,8 +361,7 @@ bool client_chunk_begin_at(struct client_chunk *chunk, const struct client *clie
         return false;
     chunk->slot = atomic_fetch_add((_Atomic uint32_t *)&file->next_slot, 1);
     uint64_t offset = client_slot_offset(client, chunk->slot);
-    /* The last page first: then the file never ends within a slot, where the recorder might
-     * append. */
+    /* The last page first: the file then never ends within a slot. */
     if (!reserve_bytes(client, offset + LAST_PAGE, PAGE) || !reserve_bytes(client, offset, PAGE))
         return false;
     void *memory = mmap(NULL, TRACE_CHUNK_SIZE_DEFAULT, PROT_READ | PROT_WRITE, MAP_SHARED,

@@ -75,8 +75,7 @@ pid_t client_recorder_elsewhere(const struct client *client);
  * it count. CLIENT_WAITING if it was asked, CLIENT_BUSY, or the result of client_recorder(). */
 enum client_status client_ask(struct client *client, enum trace_request request, const char *name);
 
-/* Looks for the answer. CLIENT_GOOD with the answer in *answer, or CLIENT_WAITING, _FINISHED,
- * _GONE. */
+/* Looks for the answer: CLIENT_GOOD with *answer, or CLIENT_WAITING, _FINISHED, _GONE. */
 enum client_status client_look(struct client *client, enum trace_answer *answer);
 
 /* Ends the recording if the recorder does not do so, with the clock pair of the end: nothing more

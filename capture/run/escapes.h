@@ -12,8 +12,7 @@
 
 struct run_escapes;
 
-/* Begins to listen. Call it just before the fork that makes the run's first process. NULL if there
- * is no memory. */
+/* Begins to listen, just before the fork of the run's first process. NULL without memory. */
 struct run_escapes *run_escapes_new(void);
 
 /* Names the run's first process. */

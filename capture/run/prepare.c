@@ -32,8 +32,7 @@ static bool sibling_program_folder(char *folder)
         name[length] = 0;
     else if (executable_name(name, sizeof(name)) == 0)
         return false;
-    /* If /proc is missing, the name may lead through links. That of a deleted file leads
-     * nowhere. */
+    /* Without /proc the name may lead through links; a deleted file's leads nowhere. */
     if (!realpath(name, folder))
         memcpy(folder, name, sizeof(name));
     char *slash = strrchr(folder, '/');

@@ -21,8 +21,7 @@ struct run_places {
     char operators[RUN_LIBRARY_MAX]; /* libmprof_operators.so; empty: not preloaded */
 };
 
-/* Finds the library and stores its path (PATH_MAX bytes). Returns 0, or the exit status after a
- * message. */
+/* Finds the library and stores its path (PATH_MAX bytes). 0, or an exit status after a message. */
 int run_prepare_library(char *library);
 
 /* Makes the trace's name free; with `force` it removes what has it. Returns as above. */
@@ -36,8 +35,7 @@ int run_prepare(const struct run_arguments *arguments, struct run_places *places
  * a message, if it lets nothing be recorded. */
 bool run_prepare_sandbox(struct run_arguments *arguments);
 
-/* Finds the library for --sized-delete beside the recorder. Returns false, after a message, if it
- * is missing. */
+/* Finds the library for --sized-delete beside the recorder. False after a message. */
 bool run_prepare_sized(const struct run_arguments *arguments, struct run_places *places);
 
 /* Does the same for --python and --ecl. */

@@ -87,8 +87,7 @@ __attribute__((format(printf, 2, 3))) static bool refuse(struct taking *taking, 
 
 /* ---- reasons not to begin ------------------------------------------------------------------ */
 
-/* Returns true if the trace's first records say that the program ran before, or that recording had
- * not begun. */
+/* True if the trace's first records say that the program ran, or did not record, before. */
 static bool began_late(const struct client *client)
 {
     static uint8_t chunk[TRACE_CHUNK_SIZE_DEFAULT];

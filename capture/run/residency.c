@@ -738,8 +738,7 @@ static double processor_seconds(void)
     return (double)clock_nanoseconds(CLOCK_THREAD_CPUTIME_ID) * 1e-9;
 }
 
-/* Reads the pages now and writes them. Returns false if the process has ended, or there
- * is no room. */
+/* Reads the pages now and writes them. False if the process has ended, or no room. */
 static bool take_moment(struct run_residency *residency, enum trace_resident_reason reason)
 {
     const double began = processor_seconds();

@@ -343,8 +343,7 @@ static int make_session(const struct run_arguments *arguments, char *trace, cons
     return sibling_program_run(ingest);
 }
 
-/* Refuses what would fail only after the program has run. Returns 0, or the exit status after a
- * message. */
+/* Refuses what would fail after the program has run. 0, or the exit status after a message. */
 static int run_check_begin(const struct run_arguments *arguments)
 {
     if (access(arguments->budgets, R_OK) != 0) {
@@ -601,8 +600,7 @@ static bool rests_within(pid_t process, int descriptor, int milliseconds)
     return ends_within(process, descriptor, 0);
 }
 
-/* Waits until there is a reason to end, and reads the pages in memory. Returns false if the process
- * has ended. */
+/* Waits for a reason to end, and reads the pages in memory. False if the process has ended. */
 static bool wait_for_end(const struct run_arguments *arguments, const char *trace, int descriptor)
 {
     struct observed observed;
@@ -766,8 +764,7 @@ static int begin(const struct run_arguments *arguments, struct attach *attach)
     return 1;
 }
 
-/* Records until the process ends, --duration is over, or a signal to end comes. Returns the exit
- * status. */
+/* Records until the process, --duration or a signal ends it. Returns the exit status. */
 static int run_attach(const struct run_arguments *arguments)
 {
     static struct names names;

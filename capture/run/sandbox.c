@@ -21,8 +21,7 @@ static void make_call(const struct required_call *call)
                  (long)arguments[3], (long)arguments[4], (long)arguments[5]);
 }
 
-/* Tries the calls from `*at` on, in a child that leaves no core. If a call ends the child, `*at` is
- * that call. */
+/* Tries the calls from `*at` on in a child without core. `*at` is the one that ends it. */
 static _Noreturn void try_calls(_Atomic size_t *at)
 {
     if (!punished[0])
@@ -46,8 +45,7 @@ void run_sandbox_look(void)
             try_calls(at);
         if (process < 0)
             break;
-        /* If SIGCHLD is ignored, this waits too and then fails. Only the progress of the child
-         * counts. */
+        /* With SIGCHLD ignored this waits and fails. Only the child's progress counts. */
         while (waitpid(process, NULL, 0) < 0 && errno == EINTR)
             ;
         if (atomic_load(at) < required_calls_count)

@@ -47,8 +47,7 @@ struct sibling_traces_sum {
 
 void sibling_traces_sum(const char *trace, time_t since, struct sibling_traces_sum *sum);
 
-/* The program of a trace, of one that runs without the recorder too (trace-format.md, "Unrecorded
- * programs"). */
+/* A trace's program, also an unrecorded one (trace-format.md, "Unrecorded programs"). */
 struct trace_program {
     pid_t process;
     uint64_t start_ns;   /* monotonic; 0: the file is not a trace */

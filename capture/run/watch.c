@@ -90,8 +90,7 @@ static bool condition_holds(struct run_watch *watch, const struct run_condition 
     }
 }
 
-/* Opens the trace that the process records into now. It changes when the process executes a
- * program. */
+/* Opens the process's present trace. It changes when the process executes a program. */
 static bool open_trace(struct run_watch *watch)
 {
     char path[PATH_MAX];

@@ -34,8 +34,7 @@
 #define STACK_BRANCH_DISTANCE_BITS 16u
 #define STACK_BRANCH_DISTANCE_MASK ((UINT64_C(1) << STACK_BRANCH_DISTANCE_BITS) - 1)
 
-/* The first pair is the return address above which the base begins. Copies of it fill unused
- * pairs. */
+/* The first pair is the return address above which the base begins. Copies fill the rest. */
 struct stack_branch {
     uint64_t head;            /* pc of the innermost frame, flags, index of the base */
     uint32_t node, base_node; /* of the innermost frame, and of the base */
@@ -58,8 +57,7 @@ struct stack_branch_leaf {
     uint64_t pc, offset;
 };
 
-/* Starts on a cache line. The tags of a set lie together, so one look tells that a branch is not
- * there. */
+/* Starts on a cache line. One look at a set's tags tells that a branch is not there. */
 #define STACK_BRANCHES_ALIGNMENT 64u
 struct stack_branches {
     struct stack_branch ways[1u << STACK_BRANCH_SETS_LOG2][STACK_BRANCH_WAYS];

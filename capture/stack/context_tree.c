@@ -266,8 +266,7 @@ static void carry_one(struct node_log_entry *entry, const struct node_log_entry 
     entry->lost = entry->carried == 0;
 }
 
-/* Goes outwards to a node that is done, and back. Parents have lower ids, so this ends even if the
- * log is wrong. */
+/* Goes outwards to a node that is done, and back. Ids fall, so a wrong log ends this, too. */
 uint32_t carry_node(uint32_t id, void *context)
 {
     struct node_log_entry *entry = node_log_aside(id);

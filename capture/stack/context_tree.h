@@ -24,8 +24,7 @@ struct node_log_entry {
     bool lost;        /* it cannot be written again */
 };
 
-/* The frame of a runtime, whose pc is a pseudo pc (runtimes.h). The marker with this number has no
- * pc. */
+/* A runtime's frame, with a pseudo pc (runtimes.h). The marker of this number has none. */
 #define CONTEXT_TREE_RUNTIME TRACE_FRAME_DEPTH_LIMIT
 
 void context_tree_init(const struct stack_sink *sink);
@@ -41,8 +40,7 @@ static inline uint64_t context_tree_path(uint64_t parent_path, uint64_t pc,
     return hash ^ hash >> 29;
 }
 
-/* Prefetches the place of a node. Call it for each frame of a path before the first is looked
- * up. */
+/* Prefetches a node's place, for each frame of a path before the first look-up. */
 void context_tree_prefetch(uint64_t path);
 
 /* Returns the node of `pc` under `parent` (0: outermost). `pc` is 0 for the markers. `path` is that
@@ -79,8 +77,7 @@ extern bool node_log_is_on;
 /* Begins the log. False if there is no memory. */
 bool node_log_begin(void);
 
-/* Sets the log aside and begins a new one. Returns false, and changes nothing, if there is no
- * memory. */
+/* Sets the log aside and begins a new one. False, with no change, without memory. */
 bool node_log_turn(void);
 
 /* Returns the node of the log that was set aside, or NULL if it is not there. */

@@ -6,8 +6,7 @@
 #include "capture/os/os.h"
 #include "capture/os/process_maps.h"
 
-/* The most maps that are known. Stacks through others end there, as they would without this
- * table. */
+/* The most maps that are known. Stacks end at others, as without this table. */
 #define MAPS_MAX 8192u
 /* The most questions that are answered without a look after one found nothing. */
 #define PATIENCE_MAX 65536u
@@ -184,8 +183,7 @@ static bool lists_renew(void)
         lists = os_map(2 * sizeof(*lists));
     if (lists) {
         const uint64_t version = atomic_load_explicit(&table.version, memory_order_relaxed);
-        /* All threads must see that the other list is not current before any of its words
-         * changes. */
+        /* Threads must see that the other list is not current before its words change. */
         atomic_thread_fence(memory_order_seq_cst);
         lists_fill(&lists[(version + 1) & 1], &lists[version & 1], maps);
         atomic_store_explicit(&table.lists, lists, memory_order_release);

@@ -6,8 +6,7 @@
 #include "capture/os/os.h"
 #include "capture/stack/modules.h"
 
-/* Bytes that a frame has beside those that its prologue subtracts: saved registers, arguments, a
- * small alloca. */
+/* A frame's bytes beside those of its prologue: saved registers, arguments, a small alloca. */
 #define BESIDE_MOST UINT64_C(1024)
 /* The most that a prologue subtracts; more is taken for another meaning of the bytes. */
 #define SUBTRACTED_MOST (UINT64_C(8) << 20)

@@ -163,8 +163,7 @@ static uint64_t hash_list(const struct merge *merge)
     return list | 1;
 }
 
-/* Merges a frame that the last stack did not have there. Its node is known if the thread has found
- * it before. */
+/* Merges a frame new at this place. Its node is known if the thread has found it before. */
 static __attribute__((noinline)) void put_new(struct merge *merge, uint64_t pc,
                                               enum trace_node_frame frame, bool no_rule)
 {

@@ -167,8 +167,7 @@ void unwind_cache_init(enum stack_unwind mode)
     unwind_mode = mode;
 }
 
-/* Returns true if the code returns from a signal. Some C libraries describe that by nothing but the
- * instructions. */
+/* Returns true if the code returns from a signal: for C libraries that do not describe it. */
 static bool returns_from_signal(uint64_t pc)
 {
     uint8_t code[9];

@@ -285,12 +285,10 @@ const char *decoding_text(struct decoding *decoding)
 
 /* ---- depends ------------------------------------------------------------------------------- */
 
-/* A file that changed less than so many seconds ago may change again without a sign: its times move
- * in steps. */
+/* A file changed less than these seconds ago may change unseen: its times move in steps. */
 #define YOUNG 2
 
-/* The identity of a file, or the error if there is none. All numbers, so that equal files have
- * equal bytes. */
+/* A file's identity, or the error. All numbers, so that equal files have equal bytes. */
 struct identity {
     int64_t error, readable;
     uint64_t device, inode, mode, owner, size;

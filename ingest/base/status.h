@@ -48,8 +48,7 @@ bool ingest_fail_memory(struct ingest_status *status, const char *what);
 
 /* ---- problems ------------------------------------------------------------------------------ */
 
-/* The problems of a trace. All are counted by kind, and each kind keeps its first ones, up to a
- * bound. */
+/* The problems of a trace, counted by kind. Each kind keeps a bounded number of its first. */
 
 #define PROBLEMS_KEPT_PER_KIND 1000
 #define PROBLEM_NONE INT64_MIN /* a number that is not known */
@@ -94,7 +93,6 @@ const char *problem_name(enum problem_kind kind);
 struct problem *problems_add(struct problems *problems, enum problem_kind kind, const char *format,
                              ...) __attribute__((format(printf, 3, 4)));
 
-/* Adds the problems of a later pass, as if they were added one by one. False if memory is
- * exhausted. */
+/* Adds a later pass's problems as if one by one. False if memory is exhausted. */
 bool problems_join(struct problems *sum, const struct problems *later);
 void problems_free(struct problems *problems);

@@ -93,8 +93,7 @@ bool replay_earlier(struct replay *replay, const struct trace_event *event)
     return good;
 }
 
-/* Returns the number of the block among those that were live when the trace began, from 1. 0: it is
- * none of them. */
+/* Returns the block's number from 1 among those live at the trace's beginning, or 0. */
 static uint64_t number_of(const struct earlier *earlier, const struct live_block *block)
 {
     uint64_t number = block->order;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The garbage collections of the program's runtimes, and what they took (schemas/trace-format.md,
- * "Runtimes"). */
+/* The garbage collections of runtimes, and what they took (schemas/trace-format.md, "Runtimes"). */
 #pragma once
 
 #include <stdbool.h>
@@ -46,8 +45,7 @@ bool collections_mark(struct collections *collections, uint32_t runtime, bool be
  * row begins at 0. Later calls for the same one do nothing. False if memory is exhausted. */
 bool collections_go_on(struct collections *collections, uint32_t runtime, int64_t before_ns);
 
-/* Notes the last collection before the trace, so many ns before its beginning. False if memory is
- * exhausted. */
+/* Notes the last collection, so many ns before the trace. False if memory is exhausted. */
 bool collections_before(struct collections *collections, uint32_t runtime, int64_t before_ns);
 
 /* Counts a block of an arena that a collector took. `runtime` is the one that took blocks of the

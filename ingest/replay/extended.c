@@ -244,8 +244,7 @@ static bool reset_blocks(struct replay *replay, struct arena_row *arena, uint32_
     return good;
 }
 
-/* Resets an arena and those under it. Arenas that are still to be reset are linked through
- * next_sibling. */
+/* Resets an arena and those under it. next_sibling links arenas still to be reset. */
 static bool reset_arena(struct replay *replay, uint32_t index, uint32_t thread)
 {
     uint32_t todo = ARENA_NO_ROW;
@@ -578,8 +577,7 @@ static void note_failed(struct replay *replay, const struct trace_event *event)
 
 /* ---- pages in memory ----------------------------------------------------------------------- */
 
-/* The work of ledgers that nobody asked for, in blocks and runs: so much, and so much for each
- * event. */
+/* The work of unasked ledgers, in blocks and runs: so much, and so much an event. */
 enum { LEDGER_WORK = 4 << 20, LEDGER_WORK_PER_EVENT = 2 };
 
 /* Names the call site that mapped the address, with --mmap. */

@@ -4,15 +4,13 @@
 
 #include "ingest/replay/state.h"
 
-/* Replays an extended record: arena, mark, RSS and others. False if memory is exhausted or the sink
- * failed. */
+/* Replays an extended record. False if memory is exhausted or the sink failed. */
 bool replay_extended(struct replay *replay, const struct trace_event *event);
 
 /* Adds a snapshot that the program asked for by number of allocations. */
 bool replay_autosave(struct replay *replay);
 
-/* Adds a mark for each snapshot of references, which is not among the events. False if memory is
- * exhausted. */
+/* Adds a mark for each snapshot of references, not an event. False if memory is exhausted. */
 bool replay_reference_marks(struct replay *replay);
 
 /* Replays ARENA and ARENA_* records. False if memory is exhausted or the sink failed. */

@@ -24,8 +24,7 @@ enum function_role {
     ROLE_EVALUATOR, /* evaluates such functions */
 };
 
-/* Returns the role of the function with the demangled `name`. `linkage_name` is NULL if it has no
- * other. */
+/* Returns the role of the function with the demangled `name`. `linkage_name` may be NULL. */
 enum function_role call_site_role(const char *name, const char *linkage_name);
 
 /* Returns 'allocator', 'wrapper', 'runtime', 'evaluator' or NULL. */
@@ -103,8 +102,7 @@ struct frames {
  * exhausted. */
 struct frame_range frames_at(struct frames *frames, uint32_t module, uint32_t function_module,
                              uint64_t pc);
-/* Does the same for a function of a runtime. `pc` is the value of its node, `name` its name or
- * NULL. */
+/* Does the same for a function of a runtime. `pc`: its node's value, `name` may be NULL. */
 struct runtime_name;
 struct frame_range frames_of_runtime(struct frames *frames, uint32_t module,
                                      uint32_t function_module, uint64_t pc,

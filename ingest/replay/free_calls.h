@@ -39,8 +39,7 @@ struct free_calls {
 bool free_calls_note(struct free_calls *calls, const struct live_block *block, uint32_t stack,
                      const struct mismatch_row **mismatch);
 
-/* Returns 'free', 'delete[]', … as in the session, or NULL if it is not known. `stack` was noted
- * before. */
+/* Returns 'free', 'delete[]', … as in the session, or NULL. `stack` was noted before. */
 const char *free_calls_name(const struct free_calls *calls, uint32_t stack);
 
 void free_calls_free(struct free_calls *calls);

@@ -44,8 +44,7 @@ struct last_owners {
 /* The block [low, high) of `owner` has ended. False if memory is exhausted. */
 bool last_owners_paint(struct last_owners *owners, uint64_t low, uint64_t high, uint32_t owner);
 
-/* Paints all blocks that have ended: call it before the two functions below. False if memory is
- * exhausted. */
+/* Paints all ended blocks, before the two functions below. False if memory is exhausted. */
 bool last_owners_settle(struct last_owners *owners);
 
 /* Calls `each` for the owners of the parts of [low, high), OWNER_NONE: not known. */

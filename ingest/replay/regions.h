@@ -74,8 +74,7 @@ bool regions_protect(struct regions *regions, const struct region_row *row);
 /* Returns the mapped row that has the address, or NULL. */
 const struct region_row *regions_at(const struct regions *regions, uint64_t address);
 
-/* Visits all rows, those that have ended first, with their position from 0. Returns false if
- * `visit` does. */
+/* Visits all rows, ended ones first, with their position from 0. False if `visit` does. */
 bool regions_each(const struct regions *regions,
                   bool (*visit)(void *context, const struct region_row *row, size_t position,
                                 bool live),

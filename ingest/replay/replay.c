@@ -8,8 +8,7 @@
 
 /* ---- order ------------------------------------------------------------------------------ */
 
-/* The most events whose order may be unknown at a time. More of them mean a stopped clock, not a
- * race. */
+/* The most events of unknown order at a time. More mean a stopped clock, not a race. */
 enum { WAITING_MOST = 1024 };
 
 static bool settle_free(struct replay *replay, const struct pending_free *waiting)
@@ -83,8 +82,7 @@ static bool replay_settle_blocks(struct replay *replay, const struct trace_event
     return good;
 }
 
-/* Keeps a free of a block that is not live, until its order is known. False if memory is
- * exhausted. */
+/* Keeps a free of a block that is not live until its order is known. False without memory. */
 static bool replay_keep_free(struct replay *replay, const struct trace_event *event,
                              uint64_t address, uint32_t stack)
 {

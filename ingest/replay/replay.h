@@ -27,16 +27,13 @@ bool replay_init(struct replay *replay, const struct trace_file *file,
                  const struct trace_scan *scan, struct stacks *stacks, struct totals *totals,
                  struct type_table *types, struct row_sink sink, struct ingest_status *status);
 
-/* Takes the clock and the threads that the scan of a growing trace has found since. False if memory
- * is exhausted. */
+/* Takes the clock and the threads that a scan has found since. False if memory is exhausted. */
 bool replay_extend(struct replay *replay, const struct trace_file *file);
 
-/* Prefetches the memory that the record's event will need. For merge_watch(), with the replay as
- * context. */
+/* Prefetches what the record's event will need. For merge_watch(), with the replay as context. */
 void replay_prefetch_block(void *context, const struct trace_record *record);
 
-/* Prefetches, after replay_prefetch_block(), the stack that allocated the block that the record
- * frees. */
+/* Prefetches, after replay_prefetch_block(), the stack of the block that the record frees. */
 void replay_prefetch_stack(void *context, const struct trace_record *record);
 
 /* Replays one event. False with `status` set if memory is exhausted or the sink failed. */

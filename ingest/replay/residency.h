@@ -252,8 +252,7 @@ static inline bool residency_span(struct residency *residency, enum heap_allocat
 
 /* Returns true if glibc has an arena in the 64 MiB of this address. */
 bool residency_is_heap(const struct residency *residency, uint64_t address);
-/* Makes the runs of this moment of its bytes. `*good`: the format allows them. False if memory is
- * exhausted. */
+/* Makes the moment's runs of its bytes. `*good`: the format allows them. False without memory. */
 bool residency_apply_runs(struct residency *residency, bool *good);
 
 /* Gives back the blocks: they are read again for another ledger. */

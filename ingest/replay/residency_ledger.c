@@ -165,8 +165,7 @@ static bool take_block(struct ledger *ledger)
     return true;
 }
 
-/* Returns the chunk that is `ahead` behind the first, NULL: there is none. Valid until the next
- * call. */
+/* Returns the chunk `ahead` behind the first, or NULL. Valid until the next call. */
 static struct resident_chunk *chunk_at(struct ledger *ledger, size_t ahead)
 {
     while (ledger->last - ledger->first <= ahead)

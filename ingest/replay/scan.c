@@ -237,8 +237,7 @@ static bool threads_possible(const struct threads *threads, uint64_t number)
     return number != 0 && session_id_possible(number, threads->count + 1);
 }
 
-/* Returns the index of the thread's row, which it adds if it is new. INDEX_NONE if memory is
- * exhausted. */
+/* Returns the index of the thread's row, which may be new. INDEX_NONE if memory is exhausted. */
 static uint32_t threads_find(struct threads *threads, uint32_t number)
 {
     uint64_t hash = hash_combine(hash_seed(), number);

@@ -116,8 +116,7 @@ struct trace_process {
     size_t label_count;
 };
 
-/* Code that no unwinding rule covers. The walk found the caller of a frame there by the frame
- * pointer. */
+/* Code without an unwinding rule: the walk found a frame's caller by the frame pointer. */
 struct bare_code {
     uint64_t module, pc;
 };

@@ -79,8 +79,7 @@ static bool slot_level_close(struct slot_level *level)
     return true;
 }
 
-/* Adds a cell. Slots come in ascending order, and the keys of a slot, too. False if memory is
- * exhausted. */
+/* Adds a cell. Slots, and the keys of a slot, ascend. False if memory is exhausted. */
 static bool slot_level_put(struct slot_level *level, uint64_t slot, const struct slot_cell *cell)
 {
     if (level->given_up)

@@ -27,8 +27,7 @@ struct slot_event {
     uint64_t live_bytes; /* of the heap, after the event */
 };
 
-/* `events` is at least the number of allocations, at least SLOT_FEWEST. Returns NULL if memory is
- * exhausted. */
+/* `events`: at least the allocations, and SLOT_FEWEST. NULL if memory is exhausted. */
 struct slot_sums *slot_sums_new(uint64_t duration_ns, uint64_t events);
 void slot_sums_delete(struct slot_sums *sums);
 

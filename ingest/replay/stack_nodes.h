@@ -47,8 +47,7 @@ bool stack_nodes_number(struct stack_nodes *nodes, const struct stacks *stacks, 
 /* Calls `each` for the nodes that the last call has numbered, by ascending id. */
 bool stack_nodes_each(const struct stack_nodes *nodes, const struct stacks *stacks,
                       stack_node_function *each, void *context);
-/* Does the same by descending id: each node comes after its parent, and all nodes inwards of it
- * follow. */
+/* Does the same by descending id: each node after its parent, then all inwards of it. */
 bool stack_nodes_inwards(const struct stack_nodes *nodes, const struct stacks *stacks,
                          stack_node_function *each, void *context);
 /* Calls `each` for the runs of the stacks from `first` on, by stack and from the innermost on. */

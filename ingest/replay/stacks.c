@@ -276,8 +276,7 @@ static bool measure(struct stacks *stacks, struct stack_row *row)
     return find_evaluators(stacks, row->node);
 }
 
-/* Finds the call site: the innermost frame that is not an allocator, or if all are, the outermost
- * one. */
+/* Finds the call site: the innermost frame but allocators, or else the outermost one. */
 static void find_call_site(struct stacks *stacks, struct stack_row *row)
 {
     struct stack_walk walk = stacks_walk(row);
@@ -288,8 +287,7 @@ static void find_call_site(struct stacks *stacks, struct stack_row *row)
         const struct function_row *about = &stacks->frames.functions[function];
         row->call_site_frame = frame;
         row->function = function;
-        /* operator new[] calls operator new: of the operators at the inner end, the outermost
-         * counts. */
+        /* operator new[] calls operator new: the outermost of the inner operators counts. */
         if (operators && about->operator_new != OPERATOR_OTHER)
             row->operator_new = about->operator_new;
         else

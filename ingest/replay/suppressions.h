@@ -22,14 +22,12 @@ struct suppressions *suppressions_read(const char *path, FILE *notes, struct ing
 struct suppressor;
 struct stacks;
 
-/* Looks at the names of the stacks once. Both arguments must outlive the result. NULL if memory is
- * exhausted. */
+/* Looks at the stacks' names once. Both arguments outlive the result. NULL without memory. */
 struct suppressor *suppressor_new(const struct suppressions *suppressions,
                                   const struct stacks *stacks);
 void suppressor_free(struct suppressor *suppressor);
 
-/* Returns the pattern that LeakSanitizer would choose, or NULL if none matches. The suppressions
- * own it. */
+/* Returns the pattern that LeakSanitizer would choose, or NULL; the suppressions own it. */
 const char *suppressor_of(const struct suppressor *suppressor, size_t stack);
 
 /* The suppressions of leaks that a recorded program contains (mprof-run --suppressions), read from

@@ -235,8 +235,7 @@ void totals_free_memory(struct totals *totals);
 /* Adds a size without counting a block. False if memory is exhausted. */
 bool totals_know_size(struct totals *totals, uint64_t size);
 
-/* Counts an allocation at block->alloc_ns. Times never decrease from call to call. False if memory
- * is exhausted. */
+/* Counts an allocation at block->alloc_ns. Times never decrease. False if memory is exhausted. */
 bool totals_allocate(struct totals *totals, const struct totals_block *block);
 
 /* Counts the end of an allocation. `counted` is false if the program did not free it (an overlap);

@@ -137,8 +137,7 @@ bool totals_log_end_part(struct totals_log *log)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* Reads `size` bytes at `place` unless the file ends before. Returns how many, SIZE_MAX with the
- * error set. */
+/* Reads up to `size` bytes at `place`. Returns how many, SIZE_MAX with the error set. */
 static size_t read_at(struct totals_log *log, int file, void *buffer, size_t size, uint64_t place)
 {
     const size_t done = read_whole(file, buffer, size, place);

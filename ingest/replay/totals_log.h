@@ -65,7 +65,6 @@ bool totals_log_end_part(struct totals_log *log);
 /* Begins to read the parts for which `wanted` is not 0, in the order of time. `later_ns` is added
  * to the times of each. */
 bool totals_log_rewind(struct totals_log *log, const bool *wanted, const uint64_t *later_ns);
-/* Reads the next event. In one nanosecond frees come first. False after the last one, or with
- * `error` set. */
+/* Reads the next event, in a nanosecond frees first. False at the end, or with `error` set. */
 bool totals_log_next(struct totals_log *log, struct totals_log_event *event);
 void totals_log_free_memory(struct totals_log *log);

@@ -414,8 +414,7 @@ static struct type_answer infer(struct type_table *table, uint32_t stack, uint64
     return answer;
 }
 
-/* Makes the key of a question. An answer for the stack's chain holds for all stacks with that
- * chain. */
+/* Makes a question's key. An answer for the stack's chain holds for all its stacks. */
 static struct type_memo question_of(uint32_t stack, uint64_t size, uint8_t kind,
                                     const struct type_of_stack *of_stack)
 {

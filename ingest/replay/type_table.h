@@ -128,12 +128,10 @@ void type_table_prefetch(const struct type_table *table, uint32_t stack);
 uint32_t type_table_named(struct type_table *table, uint32_t module, uint64_t symbol,
                           uint64_t size);
 
-/* Returns the type with this name, which the program's runtime knows to be exact. 0: memory is
- * exhausted. */
+/* Returns the type of this name, exact by the program's runtime. 0: memory is exhausted. */
 uint32_t type_table_kind(struct type_table *table, const char *name);
 
-/* Returns the operator new of C++ that asked for the blocks of this stack (enum operator_new). 0:
- * none. */
+/* Returns the operator new (enum operator_new) that asked for the stack's blocks, or 0. */
 unsigned type_table_operator(struct type_table *table, uint32_t stack);
 
 /* Writes the types that blocks like `block` could have to names[0 …], at most

@@ -423,8 +423,7 @@ static bool add_scope(struct symbols_scopes *scopes, const struct symbols_file *
     }
     if (scope.start == UINT64_MAX)
         return true;
-    /* If a function was split, its hot part comes first in the list, unless this attribute says
-     * otherwise. */
+    /* A split function's hot part comes first, unless this attribute says otherwise. */
     if (dwarf_entrypc(die, &entry) == 0 && symbols_file_code(file, entry + file->bias))
         scope.start = entry + file->bias;
     if (inlined) {
@@ -508,8 +507,7 @@ static const char *symbols_scopes_file(const struct symbols_lines *lines,
     return symbols_lines_path(strings, files, index);
 }
 
-/* Returns the address in memory of the entry of which `die` is an instance. NULL: it is not an
- * instance. */
+/* Returns the address in memory of the entry that `die` is an instance of, or NULL. */
 static const void *origin_of(Dwarf_Die *die)
 {
     Dwarf_Attribute attribute;
@@ -520,8 +518,7 @@ static const void *origin_of(Dwarf_Die *die)
                : origin.addr;
 }
 
-/* Sorts by origin, then by address, so that a search for one of several always finds the same
- * one. */
+/* Sorts by origin, then by address: a search always finds the same of several. */
 static int compare_instances(const void *left, const void *right)
 {
     const struct symbols_instance *a = left, *b = right;
@@ -841,8 +838,7 @@ static Dwarf_Die line_entry(struct symbols_dwarf *dwarf, const struct unit *unit
     return !dwarf_offdie(dwarf->line_reader, unit->die, &entry) ? *skeleton : entry;
 }
 
-/* No real unit has such a long line program. libdw needs a hundred bytes of memory for each of its
- * bytes. */
+/* No real line program is so long, and libdw needs a hundred bytes for each byte. */
 static bool lines_are_too_long(const struct symbols_dwarf *dwarf, Dwarf_Die *entry)
 {
     static const uint64_t most = 16 << 20;
@@ -857,8 +853,7 @@ static bool lines_are_too_long(const struct symbols_dwarf *dwarf, Dwarf_Die *ent
     return (length == UINT32_MAX ? dwarf->lines->d_size - offset : length) > most;
 }
 
-/* Raises the budget by the split unit's own bytes. The total is limited, because many units may
- * name one file. */
+/* Raises the budget by the split unit's bytes, up to a total: many units may name one file. */
 static void allow_split(struct symbols_dwarf *dwarf, const Dwarf_Die *entry)
 {
     uint64_t size = 2 * symbols_file_debug_size(dwarf_cu_getdwarf(entry->cu));

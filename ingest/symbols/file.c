@@ -434,8 +434,7 @@ static const char *why_unreadable(Elf *elf)
  * libdebuginfod itself asks it three times for each module. */
 #define SLOW_BYTES 100000
 #define SLOW_SECONDS 90
-/* So is one that sends more than this: no debug information is so large, and the disk is not
- * endless. */
+/* So is one that sends more than this: no debug information is so large. */
 #define ANSWER_MOST ((long)16 << 30)
 
 static const char *why_asked_no_more; /* NULL: servers are asked */

@@ -129,8 +129,7 @@ static struct symbols_perf_map *symbols_perf_map_open(const char *path, uint64_t
     return map;
 }
 
-/* Returns the name of the code at the absolute address `pc`, and sets *start to its start. NULL:
- * unknown. */
+/* Returns the name of the code at the absolute address `pc` and its *start, or NULL. */
 static const char *symbols_perf_map_find(const struct symbols_perf_map *map, uint64_t pc,
                                          uint64_t *start)
 {

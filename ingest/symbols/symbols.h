@@ -64,8 +64,7 @@ uint64_t symbols_bytes(const struct symbols *symbols);
 /* Returns the number of open files. Each has one or two descriptors. */
 size_t symbols_files(const struct symbols *symbols);
 
-/* Notes that part of the debug information of module `id` was given up. symbols_status() then says
- * so. */
+/* Notes for symbols_status() that part of a module's debug information was given up. */
 void symbols_set_spent(struct symbols *symbols, uint32_t id);
 
 /* Returns 'dwarf', 'symtab', 'dynsym', 'none', or one line that says why there are no symbols. */

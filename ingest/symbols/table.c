@@ -157,8 +157,7 @@ static uint64_t relative(uint64_t base, const uint8_t *at)
     return base + (uint64_t)(int64_t)offset;
 }
 
-/* Returns the bytes of code that the FDE at `fde` describes, or 0 if its encoding is not the usual
- * one. */
+/* Returns the bytes of code that an FDE describes, or 0 if its encoding is unusual. */
 static uint64_t unwound_size(const struct symbols_bytes *frames, uint64_t fde, uint64_t start)
 {
     uint64_t at = fde - frames->address;
@@ -201,8 +200,7 @@ static bool symbols_entries_add_unwound(struct symbols_table *table,
 
 /* ---- table --------------------------------------------------------------------------------- */
 
-/* Ranks the names at one address: a sized function before a label, global before weak before
- * local. */
+/* Ranks names at one address: sized function, label; global, weak, local. */
 static uint8_t symbol_rank(const GElf_Sym *symbol)
 {
     static const uint8_t of_binding[] = {

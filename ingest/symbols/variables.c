@@ -51,8 +51,7 @@ void symbols_variables_free(struct symbols_variables *variables)
     free(variables);
 }
 
-/* Orders by address. Among aliases the shortest name comes first, since others have versions or
- * prefixes. */
+/* Orders by address. The shortest alias first: others have versions or prefixes. */
 static int compare_variables(const void *left, const void *right)
 {
     const struct variable *a = left, *b = right;

@@ -27,12 +27,10 @@ struct symbols_walk_entry {
  * DWARF 4, otherwise .debug_info. Returns false if there is none. */
 bool symbols_die_at(Dwarf_CU *unit, Dwarf_Off offset, Dwarf_Die *die);
 
-/* Begins a walk; `unit` is the unit's own entry. Returns NULL if it cannot be read or memory is
- * exhausted. */
+/* Begins a walk; `unit` is the unit's entry. NULL if it is unreadable or memory exhausted. */
 struct symbols_walk *symbols_walk_begin(const Dwarf_Die *unit);
 
-/* Reads the next entry. Returns false at the unit's end and at the first entry that cannot be
- * read. */
+/* Reads the next entry. False at the unit's end and at an entry that cannot be read. */
 bool symbols_walk_next(struct symbols_walk *walk, struct symbols_walk_entry *entry);
 
 /* Returns true if symbols_walk_next() ended because memory ran out. */

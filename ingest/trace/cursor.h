@@ -107,6 +107,5 @@ uint64_t trace_cursor_lost(const struct trace_cursor *cursor);
  * of the last trace_cursor_next(). */
 const char *trace_cursor_explain(const struct trace_cursor *cursor, enum trace_get got);
 
-/* Returns true if a sealed chunk's records have the sum that is in its header. True if the chunk is
- * not sealed. */
+/* Returns true if the chunk's records have the sum in its header, or it is not sealed. */
 bool trace_cursor_sum_good(const struct trace_cursor *cursor);

@@ -49,8 +49,7 @@ bool import_modules_add(struct import_modules *modules, const char *path, uint64
  * if there are too many or memory is exhausted. */
 bool import_modules_range(struct import_modules *modules, uint64_t address, uint64_t size);
 
-/* Writes the modules that are new and the ends of those that are gone. False if the trace cannot be
- * written. */
+/* Writes new modules and the ends of gone ones. False if the trace cannot be written. */
 bool import_modules_settle(struct import_modules *modules, struct trace_writer *writer);
 
 /* Returns the module whose code lies at `address`, or NULL. */

@@ -525,8 +525,7 @@ static struct chunk *find_chunk(struct trace_follow *follow, uint32_t number)
     return follow->chunks[number];
 }
 
-/* Takes a slot as it is now. One that is just being begun may look damaged, but the next poll sees
- * it whole. */
+/* Takes a slot as it is. A just begun one may look damaged: the next poll sees it whole. */
 static bool poll_slot(struct trace_follow *follow, const struct trace_slot *slot)
 {
     if (slot->damage)

@@ -35,8 +35,7 @@ struct trace_event {
 
 struct merge;
 
-/* Begins a merge, which uses `file` until merge_free(). NULL with `status` set if memory is
- * exhausted. */
+/* Begins a merge, which uses `file` until merge_free(). NULL with `status` set. */
 struct merge *merge_new(const struct trace_file *file, struct ingest_status *status);
 void merge_free(struct merge *merge);
 
@@ -61,8 +60,7 @@ struct merge_chunk {
     const bool *closed;            /* it will gain no more records */
 };
 
-/* Returns how many of the trace_file_size() bytes are in chunks that are done, for the progress
- * bar. */
+/* Returns how many of trace_file_size() bytes are in done chunks, for the progress bar. */
 uint64_t merge_bytes_done(const struct merge *merge);
 
 /* Returns the highest number of chunks that were open at the same time. */
@@ -106,8 +104,7 @@ bool trace_follow_poll(struct trace_follow *follow, struct ingest_status *status
 uint64_t trace_follow_limit(const struct trace_follow *follow);
 void trace_follow_lift_limit(struct trace_follow *follow);
 
-/* Returns the bytes that are committed in all chunks, a number that grows when anything is
- * recorded. */
+/* Returns the committed bytes of all chunks, which grow with anything recorded. */
 uint64_t trace_follow_committed(const struct trace_follow *follow);
 
 /* Gives the next event. False if there is none up to the limit, or with `status` set. */

@@ -37,7 +37,6 @@ bool trace_writer_resident(struct trace_writer *writer, uint64_t ns, uint64_t by
  * Either may be "". Longer ones are cut. */
 bool trace_writer_process(struct trace_writer *writer, const char *command, const char *executable);
 
-/* Ends the trace `ns` after its start. Returns its descriptor, which the caller closes, or -1 with
- * `status` set. */
+/* Ends the trace `ns` after its start. Returns its descriptor to close, or -1 with `status` set. */
 int trace_writer_finish(struct trace_writer *writer, uint64_t ns, uint32_t page_size,
                         struct ingest_status *status);

@@ -206,8 +206,7 @@ static bool class_of(const struct types_site *site, const struct types_evidence 
     return found;
 }
 
-/* Finds the class of an object of that size from a piece of evidence. Returns false if it names
- * none. */
+/* Finds the class of an object of that size by a piece of evidence. False: it names none. */
 static bool class_made(const struct types_site *site, const struct types_evidence *evidence,
                        enum types_operator by, uint64_t size, struct types_type *class)
 {
@@ -449,8 +448,7 @@ static bool is_exception(const struct types_site *site)
 
 /* ---- other allocations ------------------------------------------------------------------ */
 
-/* Returns true if `rest` shows that the block has bytes of something else after the record of
- * `front`. */
+/* Returns true if `rest` shows that other bytes follow the record of `front`. */
 static bool follows(const struct types_site *site, const struct types_evidence *front,
                     const struct types_evidence *rest, uint64_t size)
 {
@@ -462,8 +460,7 @@ static bool follows(const struct types_site *site, const struct types_evidence *
         return rest->type.die.addr != front->type.die.addr &&
                (rest->type.shape == TYPES_RECORD || rest->type.shape == TYPES_CHARACTER ||
                 rest->type.shape == TYPES_SCALAR);
-    /* A member of the record points there, and not to a record of its own kind, as a list in an
-     * array does. */
+    /* A record's member points there, not to its own kind as a list in an array. */
     struct types_type member, pointee;
     return rest->kind == TYPES_EVIDENCE_OWN && rest->stored_at >= front->offset &&
            types_member_at(site->index, &front->type, (uint64_t)(rest->stored_at - front->offset),
@@ -518,8 +515,7 @@ static bool is_last_element(const struct types_flow *flow, const struct types_ev
            before % size == 0;
 }
 
-/* Chooses the place that fits best, the first of those that fit alike. Records of exactly the size
- * come first. */
+/* Chooses the first place that fits best. Records of exactly the size come first. */
 static bool choose_place(const struct types_site *site, const struct types_flow *flow,
                          enum types_operator by, uint64_t size, struct types_choice *choice)
 {
@@ -546,8 +542,7 @@ static bool choose_place(const struct types_site *site, const struct types_flow 
         if (fit == TYPES_FIT_ARRAY && evidence->type.shape == TYPES_SCALAR &&
             follows_record(site, flow, evidence, size))
             continue;
-        /* This is not an array of heads but one object that begins with a head. Its kind is not
-         * known. */
+        /* Not an array of heads but one object that begins with a head, of unknown kind. */
         if (fit == TYPES_FIT_ARRAY && by == TYPES_BY_FUNCTION &&
             types_is_head(site->index, &evidence->type))
             continue;
@@ -559,8 +554,7 @@ static bool choose_place(const struct types_site *site, const struct types_flow 
     return best != TYPES_FIT_NOT;
 }
 
-/* Returns true if a place or parameter points to the start and names a record that the whole block
- * can be. */
+/* Returns true if a place or parameter names a record at the start that can fill the block. */
 static bool is_claim(const struct types_site *site, const struct types_flow *flow, size_t number,
                      uint64_t size)
 {
@@ -571,8 +565,7 @@ static bool is_claim(const struct types_site *site, const struct types_flow *flo
            types_fit(site->index, &evidence->type, size, evidence->offset) == TYPES_FIT_WHOLE;
 }
 
-/* Returns the ends of the paths on which the block is a record of that type, or one that begins
- * with it. */
+/* Returns the ends of the paths where the block is, or begins with, that record. */
 static uint32_t ends_with(const struct types_site *site, const struct types_flow *flow,
                           uint64_t size, const struct types_type *type)
 {
@@ -601,8 +594,7 @@ static bool is_ambiguous(const struct types_site *site, const struct types_flow 
     return all != 0;
 }
 
-/* Chooses a record of exactly that size that has all the types that pointers into the block
- * name. */
+/* Chooses a record of exactly that size with all types that pointers into the block name. */
 static bool choose_surrounding(const struct types_site *site, const struct types_flow *flow,
                                enum types_operator by, uint64_t size, struct types_choice *choice)
 {
@@ -689,8 +681,7 @@ static bool choose_bytes_with_end(const struct types_flow *flow, uint64_t size,
     return true;
 }
 
-/* Chooses by a parameter. It may be of a base class or a first member, so only exactly the size is
- * believed. */
+/* Chooses by a parameter. It may be a base class or first member: only the exact size counts. */
 static void choose_argument(const struct types_site *site, const struct types_flow *flow,
                             uint64_t size, struct types_choice *choice)
 {
@@ -734,8 +725,7 @@ static void types_choose(const struct types_site *site, const struct types_flow 
     if (choose_bytes_with_end(flow, size, choice) ||
         (by == TYPES_BY_FUNCTION && choose_record_before_text(site, flow, size, choice)))
         return;
-    /* new T[n] names its type on the spot, even for characters, so its function is not a
-     * wrapper. */
+    /* new T[n] names its type on the spot, so its function is not a wrapper. */
     if (by == TYPES_BY_NEW_ARRAY &&
         (choose_place(site, flow, by, size, choice) || choose_return(site, flow, size, choice)))
         return;

@@ -19,8 +19,7 @@ void types_decide(const struct types_site *site, const struct types_flow *flow,
 /* Types that the debug information of languages other than C and C++ names for a block, but that
  * are not the block's. */
 
-/* Returns true if the function of the site is Ada's, so that names of types are as GNAT writes
- * them. */
+/* Returns true if the site's function is Ada's: GNAT writes the names of types. */
 bool types_language_is_ada(const struct types_site *site);
 
 /* Returns true if the block of `size` bytes is not known to be of the type that the code of the

@@ -43,8 +43,7 @@ struct types_container {
 
 /* The bytes of one array of libstdc++'s deque, __deque_buf_size(). */
 #define DEQUE_BYTES 512
-/* The argument of std::_Hashtable with its traits. The first of these tells that hashes are
- * kept. */
+/* std::_Hashtable's argument with its traits: the first tells that hashes are kept. */
 #define HASH_TRAITS 9
 
 /* The type in which vector<bool> keeps its bits. */
@@ -95,8 +94,7 @@ static const struct row *row_of(const struct types_unit *unit, const struct type
     return NULL;
 }
 
-/* Reads the elements of a class or function template: its value_type, or the row's template
- * argument. */
+/* Reads a template's elements: its value_type, or the row's template argument. */
 static bool read_element(const struct types_site *site, Dwarf_Die *template, const char *name,
                          const struct row *row, struct types_container *container)
 {
@@ -650,8 +648,7 @@ static bool is_element(struct types_index *index, const struct types_type *type,
     return type->shape == TYPES_RECORD && !has_only_bytes(index, &stripped, 0, &bytes);
 }
 
-/* Finds the first argument of a class template that is an allocator with a value_type, and that
- * type. */
+/* Finds a class template's first argument that is an allocator, and its value_type. */
 static bool allocated_by_argument(struct types_index *index, Dwarf_Die *class,
                                   struct types_type *type)
 {

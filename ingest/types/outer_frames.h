@@ -11,8 +11,7 @@
 
 #include "ingest/types/dwarf/site.h"
 
-/* Returns the site of the machine frame that lies `number` (from 1) frames outside the first. NULL:
- * there is none. */
+/* Returns the site of the machine frame `number` (from 1) frames outside the first, or NULL. */
 typedef const struct types_site *types_outer_frames_open(void *context, size_t number);
 
 struct types_outer_frames {
@@ -25,8 +24,7 @@ struct types_outer_frames {
     bool far;     /* it depends on frames outside the first machine frame */
 };
 
-/* Returns true if a function at the site may stand for others, so that types_outer_frames_read()
- * must be asked. */
+/* Returns true if types_outer_frames_read() must be asked: a function may stand for others. */
 bool types_outer_frames_doubted(const struct types_site *site);
 
 /* Reads the frames. `inner` is the type that the site's innermost allocator names, NULL if there is
@@ -48,8 +46,7 @@ const struct types_site *types_outer_frames_element(const struct types_site *sit
                                                     const struct types_type *storage, uint64_t size,
                                                     struct types_type *element, bool *far);
 
-/* The block of a stack whose functions are known by their symbols alone. All bytes 0: none was
- * read. */
+/* The block of a stack whose functions only symbols name. All bytes 0: none was read. */
 struct types_symbol_block {
     struct types_symbol_walk *walk;
 };

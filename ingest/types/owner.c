@@ -310,8 +310,7 @@ static bool find_this(const struct looking *looking, Dwarf_Die *parameter)
     return false;
 }
 
-/* Takes the value of the inlined call's `this`, which the debug information derives from a
- * register. */
+/* Takes the inlined call's `this`, which debug information derives from a register. */
 static void take_inlined(const struct looking *looking, const struct types_flow_state *state,
                          const struct types_place_types *places)
 {
@@ -636,8 +635,7 @@ static bool find_container(const struct types_owner_question *question, const st
     const struct types_site *site = open_at(question, place->frame);
     if (site && take_object(site->index, &object, NULL, owner) == HOLDING_FOUND)
         return true;
-    /* The functions between were inlined. The machine's own call may go to another function of the
-     * container. */
+    /* Functions between were inlined. The machine's call may be of the container, too. */
     if (inner.frame != place->frame || inner.frame == 0 ||
         !is_library(open_at(question, inner.frame - 1), 0))
         return false;

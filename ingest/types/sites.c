@@ -165,8 +165,7 @@ void types_modules_free(struct types_modules *modules)
 
 /* ---- answer cache -------------------------------------------------------------------------- */
 
-/* The numbers of last used items that are certainly kept: answers for a frame and a size, flows for
- * a frame. */
+/* How many last used items are kept: answers for a frame and a size, flows for a frame. */
 #define ANSWERS 65536
 #define FLOWS 16384
 

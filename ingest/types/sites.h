@@ -21,8 +21,7 @@ void types_sites_free(struct types_sites *sites);
 /* Returns the site of a frame. NULL: it is not kept. Valid until the next types_sites_add(). */
 struct types_site *types_sites_find(struct types_sites *sites, const struct types_frame *frame);
 
-/* Keeps a copy of a new site, with its frames and entries but without facts. NULL if memory is
- * exhausted. */
+/* Keeps a copy of a new site: frames and entries, no facts. NULL if memory is exhausted. */
 struct types_site *types_sites_add(struct types_sites *sites, const struct types_frame *frame,
                                    const struct types_site *site);
 
@@ -65,8 +64,7 @@ void types_modules_free(struct types_modules *modules);
 /* The answers of the type rules for the frames asked last, in tables of limited size. Programs
  * allocate from the same few frames again and again, with many sizes at each. */
 
-/* One question while walking along a stack. All bytes are compared, so zero it before you fill
- * it. */
+/* One question along a stack. All bytes are compared: zero it before you fill it. */
 struct types_question {
     uint64_t pc, size;
     int64_t offset; /* of the pointer that the inner frame returned */
@@ -93,8 +91,7 @@ struct types_answer_cache;
 struct types_answer_cache *types_answer_cache_new(void);
 void types_answer_cache_free(struct types_answer_cache *cache);
 
-/* Returns the answer to a question. If `known` is false, the caller fills it. Valid until the next
- * call. */
+/* Returns a question's answer, for the caller to fill unless `known`. Valid until the next call. */
 struct types_frame_answer *types_answer_cache_find(struct types_answer_cache *cache,
                                                    const struct types_question *question);
 

@@ -170,8 +170,7 @@ static void answer_with(struct types *types, const struct types_site *site,
         answer->element = keep(types, types_node_element(answer->name));
 }
 
-/* The frames of a stack from the site's on, and the number of them that were examined, as in the
- * answer. */
+/* A stack's frames from the site's on, and how many were examined, as in the answer. */
 struct site_frames {
     struct types *types;
     const struct types_frame *frames;
@@ -278,8 +277,7 @@ static bool is_plausible(const struct types_answer *answer, uint64_t size)
     return answer->size > 0 && size % answer->size == 0;
 }
 
-/* Returns true if a pool's function called the function of the first frame, which has no name in
- * its library. */
+/* Returns true if a pool's function called the first frame's function, unnamed in its library. */
 static bool called_by_pool(struct site_frames *around)
 {
     struct symbols_frame caller[SYMBOLS_FRAMES_MAX];
@@ -447,8 +445,7 @@ static bool infer_by_name(const struct types_site *site, struct site_frames *aro
     return true;
 }
 
-/* Asks for an object from now on: an operator new of a class makes an object of that class or of a
- * derived one. */
+/* Asks for an object from now on: a class's operator new makes one of it or a derived class. */
 static void ask_for_object(const char *function, struct types_question *question)
 {
     if (question->by == TYPES_BY_FUNCTION && types_is_class_operator_new(function))
@@ -576,8 +573,7 @@ static void answer_frame(struct types_site *site, struct site_frames *around,
     }
     /* Without debug information the answer depends on the caller. */
     site->nameless = site->entry_count > 0 && any_size && found->known;
-    /* A function that ends in a jump leaves no frame: operator new[], members of strings in the
-     * library. */
+    /* A function that ends in a jump leaves no frame: operator new[], members of strings. */
     struct types_call called;
     types_called(site, &called);
     const char *called_name =

@@ -51,8 +51,7 @@ struct types_answer {
     size_t frames;
 };
 
-/* Returns the number of elements of `unit` bytes in a block of `size` bytes, or 1 if the unit is
- * unknown (0). */
+/* Returns how many elements of `unit` bytes a block of `size` bytes has; 1 if the unit is 0. */
 static inline uint64_t types_count(uint64_t size, uint64_t unit)
 {
     return unit > 0 && size >= unit ? size / unit : 1;
@@ -79,8 +78,7 @@ struct types_owner {
 void types_owner_of(struct types *types, const struct types_frame *frames, size_t count,
                     size_t user, size_t level, bool whole, struct types_owner *owner);
 
-/* The number of innermost frames whose units are searched for candidates: the site and the wrappers
- * inside it. */
+/* How many innermost frames' units are searched for candidates: the site and its wrappers. */
 #define TYPES_CANDIDATE_FRAMES 4
 
 /* Writes the types that a block of `size` bytes could have if types_infer() knows no answer. These

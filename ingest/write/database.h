@@ -44,15 +44,13 @@ uint32_t writer_database_root(struct writer_database *database, const char *name
 /* Returns true if SQLite's code `result` is SQLITE_OK. If not, it sets the status. */
 bool writer_database_check(struct writer_database *database, int result);
 
-/* Sets the status: interrupted, or `reason`. NULL: the reason is SQLite's last error. Returns
- * false. */
+/* Sets the status: interrupted, or `reason` (NULL: SQLite's last error). Returns false. */
 bool writer_database_fail(struct writer_database *database, const char *reason);
 
 /* Returns true to stop. `context` is the database. */
 bool writer_database_interrupted(const void *context);
 
-/* Inserts one row into a table other than `allocation` and `column_chunk`, or as many as the values
- * are. */
+/* Inserts the values' rows into a table other than `allocation` and `column_chunk`. */
 bool writer_database_insert(struct writer_database *database, enum writer_table table,
                             const struct writer_value *values, size_t count);
 /* Returns a receiver of such rows. */

@@ -124,8 +124,7 @@ static bool put_packed(struct writer_follow *writer)
            writer_database_fail(&writer->database, NULL);
 }
 
-/* Copies the log into the file, as far as no reader needs the state of before. Returns the pages of
- * the log. */
+/* Copies the log into the file as far as no reader needs old state. Returns the log's pages. */
 static int copy_log(struct writer_follow *writer)
 {
     int pages = 0;

@@ -68,8 +68,7 @@ bool writer_frames_begin(struct writer_frames *frames, int descriptor);
 bool writer_frames_add_node(struct writer_frames *frames, const struct stack_node_row *row);
 bool writer_frames_add_run(struct writer_frames *frames, const struct stack_run_row *row);
 
-/* Calls `each` for all rows, in the order in which they were added. False also if `each` returned
- * false. */
+/* Calls `each` for all rows, in the order of their adding. False also if `each` did. */
 bool writer_frames_each(struct writer_frames *frames,
                         bool (*each)(void *context, const struct writer_frame *row), void *context);
 void writer_frames_end(struct writer_frames *frames);

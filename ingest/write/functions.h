@@ -148,8 +148,7 @@ int writer_thread_totals_read(struct writer_thread_totals *totals, sqlite3 *data
 void writer_thread_totals_allocate(struct writer_thread_totals *totals, int64_t thread,
                                    uint64_t size, uint64_t ns);
 
-/* Counts the end of a block that `thread` allocated. `freed_by` is the thread that freed it, 0:
- * none did. */
+/* Counts the end of a block of `thread`. `freed_by` is the thread that freed it, or 0. */
 void writer_thread_totals_free(struct writer_thread_totals *totals, int64_t thread, uint64_t size,
                                int64_t freed_by);
 

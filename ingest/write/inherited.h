@@ -36,8 +36,7 @@ struct writer_free {
  * error of these records set. */
 bool writer_inherited_add(struct writer_run *run, const struct writer_value *values);
 
-/* Notes when the process of the trace `trace_id` was forked, in the session's time. Returns
- * SQLite's code. */
+/* Notes when the trace's process was forked, in the session's time. Returns SQLite's code. */
 int writer_inherited_fork(sqlite3 *database, uint64_t trace_id, uint64_t begin_ns, uint64_t end_ns);
 
 /* Finds the blocks of all frees and makes the sums in `session`, which has all rows and tables of

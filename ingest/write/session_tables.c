@@ -1045,8 +1045,7 @@ bool session_sizes_put(const struct table_sink *sink, const struct totals *total
     return good;
 }
 
-/* Returns how many allocations a recorded one of `size` bytes represents (trace-format.md,
- * "Sampling"). */
+/* Returns how many allocations a recorded one represents (trace-format.md, "Sampling"). */
 static double sample_weight(uint64_t size, uint64_t interval)
 {
     return -1.0 / expm1(-(double)(size ? size : 1) / (double)interval);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Writes all tables of a session except `allocation` and `column_chunk`, from the results of
- * replay. */
+/* Writes a session's tables except `allocation` and `column_chunk`, from replay's results. */
 #pragma once
 
 #include "ingest/replay/replay.h"

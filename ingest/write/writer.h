@@ -127,7 +127,6 @@ struct table_sink writer_tables(struct writer *writer);
 bool writer_fail(struct writer *writer, int error);
 /* Returns the database, in which a transaction is open, after writer_frames_done(). */
 struct writer_database *writer_database(struct writer *writer);
-/* Builds the indexes, writes statistics for SQLite's planner, closes the file and gives it its
- * name. */
+/* Builds indexes, writes statistics for SQLite's planner, closes and names the file. */
 bool writer_commit(struct writer *writer);
 void writer_close(struct writer *writer);

@@ -190,8 +190,7 @@ static bool fail_limit(const struct budget_check *check, const struct budget *bu
     return false;
 }
 
-/* Returns the standard error of a measure, 0 if it is not an estimate, below 0 if it is not
- * known. */
+/* Returns a measure's standard error, 0 if not an estimate, below 0 if unknown. */
 static double error_of(const struct session_measure *measure)
 {
     return measure->estimated ? measure->standard_error : 0;

@@ -27,8 +27,7 @@ static const char *amount(const struct document_value *value, const struct docum
     return room;
 }
 
-/* Writes "<= 10", or "<= +5%, which is 12: the base has 12" if the text alone does not tell the
- * value. */
+/* Writes "<= 10", or "<= +5%, which is 12: the base has 12" if the text lacks the value. */
 static void put_limit(const struct budget *budget, const struct budget_result *result, FILE *out)
 {
     char value[64];
@@ -100,8 +99,7 @@ static struct document_value cause_value(const struct budget_causes *causes, uin
                                    .number = now < before ? before - now : now - before};
 }
 
-/* Writes "+1.2 MiB, 3.4 MiB instead of 2.2 MiB: parse, type Node, parser.c:12", or "+3.4 MiB, new:
- * …". */
+/* Writes "+1 MiB, 3 MiB instead of 2 MiB: parse, type Node, parser.c:12", or "+3 MiB, new: …". */
 static void put_cause(const struct budget_result *result, const struct budget_cause *cause,
                       FILE *out)
 {

@@ -124,8 +124,7 @@ void document_truth(struct document *document, bool truth);
 void document_null(struct document *document);
 /* Adds a number of any kind, which may differ from that of its column. */
 void document_value(struct document *document, struct document_value value);
-/* Adds the frames of a stack from the call site outward. The session stays open until the document
- * is written. */
+/* Adds a stack's frames from the call site outward. The session outlives the document. */
 void document_frames(struct document *document, struct session *session, uint32_t stack);
 
 /* The state of things that every report names in JSON. */
@@ -139,8 +138,7 @@ bool document_write(const struct document *document, enum document_format format
                     const struct document_about *about, struct output *output,
                     struct session_error *error);
 
-/* Returns what people see of a value that is neither text nor frames: "~1,234", "2.5 ms". The text
- * is in `room`. */
+/* Returns, in `room`, what people see of a value: "~1,234", "2.5 ms". Not for text and frames. */
 const char *value_format(const struct document_value *value, char room[64]);
 /* Does the same with a unit that is easy to read: "1.2 MiB", "2.5 ms", "1,234". */
 const char *value_human(const struct document_value *value, char room[64]);

@@ -460,8 +460,7 @@ static const char *arena_name(const struct writing *writing, uint32_t arena)
     return "?";
 }
 
-/* The parts of a row that a profile of a window has: what was allocated in it, and what is live at
- * its end. */
+/* A row's parts in a profile of a window: what was allocated in it, and is live at its end. */
 enum part { PART_ALLOCATED = 1, PART_LIVE = 2 };
 
 static bool put_row(struct writing *writing, const struct session_stack_sums *row, unsigned parts)

@@ -901,8 +901,7 @@ static char *literal_of(const struct folder *folder, enum dialect dialect)
     return literal;
 }
 
-/* Puts what makes the tables, then what takes the rows of this session in place of those that are
- * there. */
+/* Puts what makes the tables, then what replaces this session's rows there. */
 static struct output *put_script(const struct folder *folder, const struct stored_table *tables,
                                  size_t count, enum dialect dialect)
 {

@@ -204,8 +204,7 @@ static unsigned color_of_change(uint64_t now, uint64_t before)
                           : 0xe4e4e4u;
 }
 
-/* Writes a name as it fits in so many letters: without its middle, since the ends of names tell
- * them apart. */
+/* Writes a name in so many letters, without its middle: the ends tell names apart. */
 static void put_cut(FILE *out, const char *name, size_t room)
 {
     const size_t length = name_text_columns(name);

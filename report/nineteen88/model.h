@@ -35,8 +35,7 @@ void line_decimal(char text[16], uint64_t part, uint64_t whole);
 /* Writes the share of a part in brackets, padded on the right: blank 0, "(.)" under 1, "(**)" 100.
  */
 void line_share(struct line *line, int width, uint64_t part, uint64_t whole);
-/* Writes four times a blank and two columns with the share of a class in `whole`; blanks if that is
- * 0. */
+/* Writes four times a blank and a class's share of `whole` in two columns; blanks if that is 0. */
 void line_breakdown(struct line *line, const uint64_t parts[SIZE_CLASSES], uint64_t whole);
 
 struct class_sums {

@@ -14,8 +14,7 @@ struct pair_ids;
 /* Returns NULL if memory is exhausted. */
 struct pair_ids *pair_ids_new(void);
 void pair_ids_free(struct pair_ids *ids);
-/* Stores the number of a pair, a new one if it occurs for the first time. Returns false if memory
- * is exhausted. */
+/* Stores the number of a pair, which may be new. Returns false if memory is exhausted. */
 bool pair_ids_find(struct pair_ids *ids, uint64_t first, uint64_t second, uint32_t *id,
                    bool *is_new);
 size_t pair_ids_count(const struct pair_ids *ids);

@@ -11,15 +11,13 @@
 
 struct name_tree;
 
-/* `names` gets the names of functions; it must live as long as the tree. Returns NULL if memory is
- * exhausted. */
+/* `names` gets the names of functions, and outlives the tree. NULL if memory is exhausted. */
 struct name_tree *name_tree_new(struct text_ids *names);
 void name_tree_free(struct name_tree *tree);
 
 /* Returns the number of nodes, with the root. */
 size_t name_tree_count(const struct name_tree *tree);
-/* Returns the caller of a node, and its name: a number of `names` or one below 0. Not for the
- * root. */
+/* Returns a node's caller, and its name: a number of `names` or below 0. Not for the root. */
 uint32_t name_tree_caller(const struct name_tree *tree, uint32_t node);
 int32_t name_tree_name(const struct name_tree *tree, uint32_t node);
 /* Finds or makes the callee of a node. Returns false if memory is exhausted. */
@@ -43,8 +41,7 @@ struct name_walk {
  * set. name_walk_end() must follow in either case. */
 bool name_walk_begin(struct name_walk *walk, struct name_tree *tree, struct session *session,
                      const struct same_modules *same, struct session_error *error);
-/* Finds or makes the node for one of the session's stack nodes (0: the root). Returns false with
- * `error` set. */
+/* Finds or makes the node for a stack node (0: the root). Returns false with `error` set. */
 bool name_walk_find(struct name_walk *walk, uint32_t of_session, uint32_t *node,
                     struct session_error *error);
 void name_walk_end(struct name_walk *walk);

@@ -19,8 +19,7 @@ char *name_utf8_copy(const char *text, size_t *length);
  * that it takes: one for each character. */
 size_t name_put_text(FILE *out, const char *text);
 size_t name_text_columns(const char *text);
-/* Writes a text of RFC 4180 in quotes: valid UTF-8, with U+FFFD for each byte of what could steer a
- * terminal. */
+/* Writes a quoted text of RFC 4180, valid UTF-8: U+FFFD for bytes that could steer a terminal. */
 void name_put_csv(FILE *out, const char *text);
 /* Returns a number of bytes with a unit that is easy to read, as "1.2 MiB", in `room`. */
 const char *bytes_human(uint64_t bytes, char room[32]);

@@ -162,8 +162,7 @@ static int by_bytes(const void *left, const void *right)
     return ORDER(b->bytes, a->bytes) ?: ORDER(a->first->id, b->first->id);
 }
 
-/* Reads the blocks beside the holes that the selection has, in the order of their ids: chunk after
- * chunk. */
+/* Reads the selection's blocks beside holes by ids: chunk after chunk. */
 static bool read_pins(struct fragmentation *fragmentation, struct session_error *error)
 {
     struct session *session = fragmentation->request->session;

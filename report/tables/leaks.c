@@ -114,8 +114,7 @@ static bool add_facts(const struct report_request *request, const struct session
     return true;
 }
 
-/* Lists the patterns of --suppress that name blocks, as LeakSanitizer does. Groups of one kind are
- * together. */
+/* Lists the patterns of --suppress that name blocks, as LeakSanitizer does, by kind. */
 static void add_patterns(const struct session_leaks *leaks, const struct leak_variance *variances,
                          const struct suppressions *suppressions, struct document *document)
 {

@@ -64,8 +64,7 @@ bool request_error_at(const struct report_request *request, uint64_t ns, double 
 /* Returns the filter and --at of a request as a set for others to limit, "" for everything: new
  * memory. NULL: the filter defines names, or memory is exhausted. */
 char *request_limits(const struct report_request *request);
-/* Finds what `limits` selects, in the order of its weight against `peak` bytes. Returns false with
- * `error` set. */
+/* Finds what `limits` selects, by its weight against `peak` bytes. False with `error` set. */
 bool findings_find(struct session *session, const char *limits, uint64_t peak,
                    struct ranked_finding findings[RANKED_MOST], size_t *count,
                    struct session_error *error);

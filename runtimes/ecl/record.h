@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Records the blocks of ECL's heap: allocations with their kind, frees, and what the collector
- * reclaims. */
+/* Records ECL's heap: allocations with their kind, frees, what the collector reclaims. */
 #pragma once
 
 #include <ecl/ecl.h>

@@ -40,8 +40,7 @@ struct function_name function_name_bare(const char *name)
     struct function_name bare = {name, parameters(name)};
     if (!bare.end || bare.end == name)
         bare.end = name + strlen(name);
-    /* A return type ends at the last space outside <>, but "operator new" contains a space
-     * itself. */
+    /* A return type ends at the last space outside <>, but "operator new" has one. */
     int angles = 0;
     for (const char *at = name; at < bare.end; at = next(at)) {
         if (strncmp(at, "operator", 8) == 0)

@@ -48,8 +48,7 @@ bool user_code_is_default(const struct user_code *code);
 
 /* Returns the n-th word of the built-in list, NULL after the last. */
 const char *user_code_built_in(size_t n);
-/* Returns a number that changes with the built-in list: what was computed by one list is of no use
- * for another. */
+/* Returns a number that changes with the built-in list, by which other results were computed. */
 uint64_t user_code_version(void);
 
 enum user_code_class { USER_CODE_OWN, USER_CODE_RUNTIME, USER_CODE_HIDDEN };

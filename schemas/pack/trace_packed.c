@@ -70,8 +70,7 @@ static INLINE bool code_ticks(struct predictor *predictor, bool join, unsigned c
     return true;
 }
 
-/* Codes an address that was not predicted by its distance from `last`, in steps of 16 if that is
- * exact. */
+/* Codes an unpredicted address by its distance from `last`, in exact steps of 16. */
 static inline bool code_delta(struct predictor *predictor, bool join, unsigned column,
                               uint64_t last, uint64_t *address)
 {
@@ -674,8 +673,7 @@ const uint8_t *trace_packer_end(struct trace_packer *packer, size_t *length)
             return NULL;
     }
     enum packed_method method = packer_split(packer, columns, &count);
-    /* Stores the columns far enough back for any head, then moves them to just after their
-     * lengths. */
+    /* Stores the columns behind room for any head, then moves them after their lengths. */
     uint8_t *store = packer->payload + HEAD_MAX + headers, *at = store;
     for (unsigned i = 0; i < count; i++) {
         stored[i] =

@@ -66,8 +66,7 @@ struct trace_packed {
     const uint8_t *columns, *end;
 };
 
-/* Reads the beginning of a payload; the columns may still be missing. Returns false if it is not
- * a payload. */
+/* Reads a payload's beginning; columns may be missing. False if it is not a payload. */
 bool trace_packed_open(struct trace_packed *packed, const uint8_t *payload, size_t length);
 
 /* Copies the header of chunk `index`. */

@@ -76,8 +76,7 @@ static size_t add(struct reader *reader, enum session_box_kind kind, const char 
     return diagram->count++;
 }
 
-/* Moves over a part of the text up to `|`, `)`, `;` or, if `sets`, an operator, outside of its own
- * parentheses. */
+/* Moves over a part up to `|`, `)`, `;` or, if `sets`, an operator, outside of parentheses. */
 static void skip_part(struct reader *reader, bool sets)
 {
     size_t depth = 0;
@@ -139,8 +138,7 @@ static size_t read_step(struct reader *reader, size_t input)
                reader->end > start ? (size_t)(reader->end - start) : 0, input, NO_BOX);
 }
 
-/* Returns true if a step begins here. Its words could name a graph, too, but not at the beginning
- * of a pipeline. */
+/* Returns true if a step begins here. At a pipeline's beginning its words may name a graph. */
 static bool at_step(const struct reader *reader)
 {
     static const char *const words[] = {
@@ -500,8 +498,7 @@ static const char *end_of(const struct token *token)
 
 /* ---- reading ---------------------------------------------------------------------------- */
 
-/* Reads the values between parentheses; the first token is "(". Returns false if it is not a
- * list. */
+/* Reads the values between parentheses, from "(". Returns false if it is not a list. */
 static bool read_values(struct lexer *lexer, struct use *use)
 {
     size_t depth = 0;

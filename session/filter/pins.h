@@ -39,8 +39,7 @@ bool pins_of(const struct pins *pins, uint64_t row, uint64_t *bytes);
 
 /* ---- clears ---- */
 
-/* Finds the stacks that go through a function which clears: schemas/filter-language.md,
- * "Outlived". */
+/* Finds the stacks through a function that clears: schemas/filter-language.md, "Outlived". */
 
 /* Returns for each stack (stacks.count of them) 1 if a function of the user's own code is on it
  * whose name says that it clears, otherwise 0; free() it. NULL with `error` set. */

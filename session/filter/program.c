@@ -489,8 +489,7 @@ static bool compile_number(const struct session *session, const struct filter_te
     return compile_range(session, test, leaf, error);
 }
 
-/* Compiles a test of a stack, as in stack == 5. Ids count from 1: null is never equal and never
- * different. */
+/* Compiles stack == 5. Ids count from 1: null is never equal and never different. */
 static bool compile_stack(struct session *session, const struct filter_test *test,
                           struct filter_program *leaf, struct session_error *error)
 {

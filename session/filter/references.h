@@ -24,8 +24,7 @@ enum reachability {
 };
 extern const char *const reachability_words[REACHABILITY_WORDS];
 
-/* Returns the rank of the word among those of groups and sorts, where a block that a root refers to
- * is reachable. */
+/* Returns the word's rank in groups and sorts, where what a root refers to is reachable. */
 uint64_t reachability_rank(enum reachability reachability);
 
 /* Returns true if the selected process, or any if none is selected, has a snapshot. Otherwise sets

@@ -36,8 +36,7 @@ struct sort_key {
     bool descending;
 };
 
-/* Makes the key of a set's order. A set without order has the ids as keys. Returns false with
- * `error` set. */
+/* Makes the key of a set's order; without one, the ids. Returns false with `error` set. */
 bool sort_key_open(struct session *session, const struct row_set *set,
                    const struct filter_colors *colors, struct sort_key *key,
                    struct session_error *error);

@@ -109,8 +109,7 @@ struct sql_use {
     bool processes;  /* those of all processes are */
 };
 
-/* The name of a column, and the value that stands for null where nulls are compared; NULL: it is
- * never null. */
+/* A column's name, and what stands for null in comparisons; NULL: it is never null. */
 const char *sql_column_name(enum sql_column column);
 const char *sql_column_null(enum sql_column column);
 /* Returns the column that has a field, and in `*name` the one with its name, SQL_NONE if there is

@@ -26,8 +26,7 @@ static const struct unit *find_unit(const struct unit *units, size_t count, cons
     return NULL;
 }
 
-/* Computes DIGITS[.DIGITS] times `factor`, exactly, rounded down. Returns false if it exceeds 64
- * bits. */
+/* Computes DIGITS[.DIGITS] times `factor`, rounded down. False if it exceeds 64 bits. */
 static bool scale_number(const char *digits, size_t length, uint64_t factor, uint64_t *number)
 {
     unsigned __int128 whole = 0;
@@ -88,8 +87,7 @@ static const struct {
     {"s", "s", 1},       {"%", "%", 1},
 };
 
-/* Finds what a number was meant to be that has no unit of `units`: a unit by another name, or one
- * after a space. */
+/* Finds what a number without a unit of `units` meant: another name, or a unit after a space. */
 static bool wrong_unit(struct filter_parser *parser, const struct unit *units, size_t unit_count,
                        size_t digits, const char *expected)
 {
@@ -252,8 +250,7 @@ static bool parse_time_term(struct filter_parser *parser, struct time_sum *sum, 
     return true;
 }
 
-/* Returns true if + or - comes next and goes on with the time. After `live at T` it may also
- * combine sets. */
+/* Returns true if + or - goes on with the time. After `live at T` it may also combine sets. */
 static bool time_continues(struct filter_parser *parser, const struct time_sum *sum)
 {
     if (!token_is(&parser->token, "+") && !token_is(&parser->token, "-"))

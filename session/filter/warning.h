@@ -48,12 +48,10 @@ struct filter_warnings {
 void filter_warn(struct filter_warnings *warnings, int column, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Adds a warning for each name in the program that no allocation has, with the name that is most
- * like it. */
+/* Adds a warning for each name that no allocation has, with the name most like it. */
 void filter_warn_of_names(struct session *session, const struct filter_program *program,
                           struct filter_warnings *warnings);
 
-/* Moves the warnings from number `from` on out of a saved filter, as filter_place_error() moves
- * errors. */
+/* Moves warnings from `from` on out of a saved filter, as filter_place_error() does errors. */
 void filter_place_warnings(const struct filter_origin *origin, size_t from,
                            struct filter_warnings *warnings);

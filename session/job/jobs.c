@@ -236,8 +236,7 @@ static void run(struct session_jobs *jobs, struct session_job *job)
         destroy(job);
 }
 
-/* Waits for a question. If none comes in a second, frees the memory that is kept for it and returns
- * true. */
+/* Waits for a question. After a second without, frees the memory kept for it and returns true. */
 static bool wait_until_rest(struct session_jobs *jobs)
 {
     struct timespec until;

@@ -216,8 +216,7 @@ static bool in_name(char c)
     return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
 }
 
-/* Copies the next name or other character of a statement. Skips strings. Returns the rest, NULL at
- * the end. */
+/* Copies a statement's next name or character but strings. Returns the rest, NULL at the end. */
 static const char *next_token(const char *text, char out[NAME_SIZE])
 {
     size_t used = 0;

@@ -75,8 +75,7 @@ static void bind_allocation(sqlite3_stmt *query)
     sqlite3_bind_text(query, 2, number + 1, (int)(end - number - 1), SQLITE_STATIC);
 }
 
-/* Collects the names that a statement gives. A session of mprof-ingest has none of them, its user
- * may add some. */
+/* Collects the names that a statement gives. Sessions have some only by their users. */
 static int find_names(sqlite3 *database, const char *sql, char *names, size_t size)
 {
     sqlite3_stmt *query = NULL;

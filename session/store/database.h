@@ -54,8 +54,7 @@ bool database_go_on(const struct database *database, struct session_error *error
 bool database_natural(const struct database *database, const struct database_row *row, int column,
                       const char *what, uint64_t *number, struct session_error *error);
 
-/* Return column `column` (from 0) of a row. Text lives until the handler returns, and is NULL for
- * an SQL NULL. */
+/* Return a row's column (from 0). Text lives until the handler returns; NULL is SQL's. */
 int64_t database_number(const struct database_row *row, int column);
 const char *database_text(const struct database_row *row, int column);
 bool database_is_null(const struct database_row *row, int column);
@@ -99,8 +98,7 @@ struct guard {
     const void *context;
 };
 
-/* Begins, for a file of so many bytes. `guard` must live as long as the connection. Returns
- * SQLite's code. */
+/* Begins, for a file of so many bytes. `guard` outlives the connection. Returns SQLite's code. */
 int guard_open(struct guard *guard, sqlite3 *database, uint64_t file_size);
 /* Returns true if a table of the file is virtual, or has computed columns. */
 bool guard_is_virtual(const struct guard *guard, const char *table);

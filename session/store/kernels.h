@@ -33,8 +33,7 @@ void kernel_freed_in_range(const struct column_view *begin, const struct column_
 /* Tests lifetimes. That of a block that was never freed lasts until `end`. */
 void kernel_lifetime_in_range(const struct column_view *begin, const struct column_view *life,
                               uint64_t end, const struct kernel_range *range, uint64_t *words);
-/* Returns true if a block is live at `ns`. Life 0 is never freed: life - 1 is then the largest
- * number. */
+/* Returns true if a block is live at `ns`. Life 0 is never freed: life - 1 is the largest. */
 static inline bool kernel_is_live(uint64_t began, uint64_t life, uint64_t ns)
 {
     return began <= ns && life - 1 > ns - began;

@@ -23,16 +23,14 @@ struct part_rows {
     const void *context;
 };
 
-/* Begins to write to the empty file `draft`. Both stay valid until the close. Returns NULL with
- * `error` set. */
+/* Begins to write to the empty file `draft`. Both outlive the result. NULL with `error` set. */
 struct part_file *part_file_open(struct session *whole, const struct part_rows *rows,
                                  const char *draft, struct session_error *error);
 /* Writes an allocation by its id in the whole session and the values of its columns. Returns false
  * with `error` set. */
 bool part_file_put(struct part_file *file, uint64_t id, const uint64_t *values,
                    struct session_error *error);
-/* Writes all other tables. `graph` is the text that selected the allocations. Returns false with
- * `error` set. */
+/* Writes all other tables. `graph` selected the allocations. False with `error` set. */
 bool part_file_finish(struct part_file *file, const char *graph, struct session_error *error);
 /* NULL is ignored. */
 void part_file_close(struct part_file *file);

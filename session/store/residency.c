@@ -436,8 +436,7 @@ static void add_group(struct session_residency_group *to,
     to->last_owned += from->last_owned;
 }
 
-/* Compares what groups are about. Functions with one name are one, but 0 is none, whatever its
- * name. */
+/* Compares what groups are about. Functions of one name are one, but 0 is none. */
 static int compare_names(const void *left, const void *right, void *context)
 {
     const struct session_residency_group *a = left, *b = right;

@@ -448,8 +448,7 @@ bool scan_in_order(struct session *session, const struct row_set *set, unsigned 
  * the next one, until the session rests. */
 
 enum { SPARES_MOST = 2 * SCAN_THREADS_MAX };
-/* Memory of this size and more is kept, at most so much in all, for passes that need a quarter of
- * it and more. */
+/* Memory from this size on is kept, so much in all, for passes that need a quarter and more. */
 #define SPARE_LEAST ((size_t)128 << 10)
 #define SPARE_BYTES_MOST ((size_t)128 << 20)
 enum { SPARE_TIMES_MOST = 4 };

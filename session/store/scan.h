@@ -137,8 +137,7 @@ void scan_obey(struct session *session, const struct session *other);
  * as by scan_cancel(). Other threads do not ask. NULL: nobody is asked. Call it between
  * questions. */
 void scan_ask(struct session *session, bool (*asked)(void *context), void *context);
-/* Returns true to end early. Loops outside a pass, such as sorts and loads, look at it every 10
- * ms. */
+/* Returns true to end early. Loops outside a pass, such as sorts, look every 10 ms. */
 bool scan_cancelled(const struct session *session);
 /* Returns true, or false with `error` set if scan_cancelled(). */
 bool scan_go_on(const struct session *session, struct session_error *error);

@@ -269,8 +269,7 @@ static bool user_frames_stored(struct session *session, uint32_t *frames,
                          read_stored, &loading, error);
 }
 
-/* Reads the owners that ingest stored into an array by stack. The first of several owners with one
- * name counts. */
+/* Reads ingest's owners into an array by stack. The first of several with one name counts. */
 static bool user_owners_stored(struct session *session, uint32_t *owners,
                                struct session_error *error)
 {
@@ -319,8 +318,7 @@ static bool read_class(void *context, const struct database_row *row, struct ses
     return true;
 }
 
-/* Returns the classes of all functions by id, as user.h describes them; free() them. NULL with
- * `error` set. */
+/* Returns the classes (user.h) of all functions by id, for free(). NULL with `error` set. */
 static uint8_t *user_classes_compute(struct session *session, const struct user_code *code,
                                      struct session_error *error)
 {

@@ -51,8 +51,7 @@ struct user;
  * computes them. They are valid until the next session_set_user_code(). False with `error` set. */
 bool user_frames(struct session *session, const uint32_t **frames, struct session_error *error);
 
-/* The class of a function's frames in stacks: enum user_code_class, or that of allocators and their
- * wrappers. */
+/* The class of a function's frames: enum user_code_class, or allocators and their wrappers. */
 enum { USER_CLASS_WRAPPER = 3 };
 /* Stores the classes of all functions by id (names.function_count of them). A frame of
  * USER_CODE_RUNTIME is the user's own only in a stack without one of USER_CODE_OWN. Computed and

@@ -168,8 +168,7 @@ static void add_self(const struct stacks *stacks, const struct stack_sum *sums,
     }
 }
 
-/* Sums up the functions by the rows, by function id. Self values follow from the call site of each
- * stack. */
+/* Sums up the rows by function id. Self values follow from each stack's call site. */
 static bool sum_up(struct selection *selection, struct session_function_row *all,
                    struct session_error *error)
 {

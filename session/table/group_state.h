@@ -73,8 +73,7 @@ extern size_t group_rows_per_stack;
 /* Puts all groups into their first order: by bytes, the largest first. False with `error` set. */
 bool group_set_begin(struct session_group_set *set, struct session_error *error);
 
-/* Stores the groups of the rows of a batch, one after another. All these rows are in `rows` of the
- * set. */
+/* Stores the groups of a batch's rows, one after another. All are in `rows` of the set. */
 void group_of_batch(const struct session_group_set *set, const struct group_key_views *views,
                     const struct kernel_rows *rows, uint32_t *groups);
 /* Stores the group of each row of a chunk that has a bit in `words`: all these are in `rows`.
@@ -111,8 +110,7 @@ static inline const uint64_t *group_words(const struct session_group_set *set, u
 /* Finds the peaks of the groups that are left. */
 bool group_find_peaks(struct session_group_set *set, struct session_error *error);
 
-/* Finds the whole peaks (peaks.h) of all groups that were made; free() them. Returns false with
- * `error` set. */
+/* Finds the peaks (peaks.h) of all groups, for free(). Returns false with `error` set. */
 struct peak;
 bool group_find_own_peaks(struct session_group_set *set, struct peak **peaks,
                           struct session_error *error);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The getters of session/groups.h: the shape, keys and measures of a set of groups, and one number
- * of all. */
+/* The getters of session/groups.h: shape, keys, measures, and one number of all groups. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

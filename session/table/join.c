@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Makes groups: one pass over the rows finds the group of each and its sums. Later passes find more
- * of these. */
+/* Makes groups: one pass finds the group of each row and its sums, later passes more sums. */
 #include <stdlib.h>
 #include <string.h>
 

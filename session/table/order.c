@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The order of groups. A sort is stable and begins with the order of the keys, so equal groups stay
- * in that order. */
+/* The order of groups. A sort is stable and begins by keys, so equal groups stay so. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,8 +189,7 @@ static int compare_groups(const struct session_group_set *set, size_t part, uint
     return order;
 }
 
-/* Merges two sorted runs of `from`, [begin, middle) and [middle, end), in `to`. Returns false if it
- * is cancelled. */
+/* Merges two sorted runs of `from`, parted by `middle`, in `to`. False if it is cancelled. */
 static bool merge(const struct session_group_set *set, size_t part, const uint32_t *from,
                   uint32_t *to, size_t begin, size_t middle, size_t end)
 {

@@ -297,8 +297,7 @@ static void find_candidates(struct search *search)
             search->left[search->left_count++] = (uint32_t)cell;
 }
 
-/* Finds the spans of the parts of time that hold chosen cells. The last one takes those that do not
- * fit. */
+/* Finds the spans of time that hold chosen cells. The last one takes those that do not fit. */
 static void find_spans(struct search *search)
 {
     const struct time_buckets *time = search->time;
@@ -912,8 +911,7 @@ static bool count_blocks(struct search *search, struct session_error *error)
     return good;
 }
 
-/* Makes the places of a search for `groups` groups. Returns false with `error` set; search_close()
- * in any case. */
+/* Makes a search's places. Returns false with `error` set; search_close() in any case. */
 static bool search_open(struct search *search, size_t groups, struct session_error *error)
 {
     search->machines = search->session->names.machines;

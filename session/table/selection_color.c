@@ -289,8 +289,7 @@ static bool add_summed(struct categories *categories, struct selection *selectio
     return good;
 }
 
-/* Sums up the categories. Colours by stack use the sums by stack, which other views need as
- * well. */
+/* Sums up the categories. Colours by stack use the sums by stack, as other views do. */
 static bool add_all(struct categories *categories, struct selection *selection,
                     struct session_error *error)
 {

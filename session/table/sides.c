@@ -170,8 +170,7 @@ static void take_common(struct row_set *left, struct row_set *right, struct row_
     }
 }
 
-/* Says which modules of the other sessions have another name here. Returns false with the error
- * set. */
+/* Says which modules of other sessions have another name here. False with the error set. */
 static bool say_same_modules(struct run *run, const struct match_part *parts, size_t count)
 {
     const struct same_module *list;
@@ -188,8 +187,7 @@ static bool say_same_modules(struct run *run, const struct match_part *parts, si
     return true;
 }
 
-/* Makes the difference or the intersection of rows of several sessions: identical rows first, then
- * equal ones. */
+/* Subtracts or intersects rows of several sessions: identical rows first, then equal ones. */
 static bool match_sides(struct run *run, enum filter_set_kind kind, struct run_rows *left,
                         struct run_rows *right)
 {

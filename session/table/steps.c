@@ -199,8 +199,7 @@ static bool test(struct session_group_set *set, const struct filter_predicate *p
     return test_key(set, predicate, colors, truth, error);
 }
 
-/* Stores the truth of the predicate for each group that is left, by group. The parser limits the
- * depth. */
+/* Stores the predicate's truth for each group that is left. The parser limits the depth. */
 /* NOLINTNEXTLINE(misc-no-recursion) */
 static bool evaluate(struct session_group_set *set, const struct filter_predicate *predicate,
                      const struct filter_colors *colors, uint8_t *truth,

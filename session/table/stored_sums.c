@@ -95,8 +95,7 @@ struct arrays {
     size_t count_size, byte_size, held_size;
 };
 
-/* Adds what stacks held at the peak and at the end to their `words`. Returns false if the array
- * does not fit. */
+/* Adds what stacks held at the peak and the end to `words`. False if the array does not fit. */
 static bool take_held(const struct arrays *arrays, uint64_t stacks, uint64_t *words)
 {
     uint64_t next = 0; /* the least id of the next record */
@@ -143,8 +142,7 @@ static bool take_arrays(const struct reading *reading, const struct arrays *arra
     return sum == allocations && (!reading->held || take_held(arrays, stacks, words));
 }
 
-/* Reads the sums of `allocations` from packed arrays. Adds nothing if they are not there or do not
- * fit. */
+/* Reads the sums of `allocations` from packed arrays, if they are there and fit. */
 static bool read_arrays(struct reading *reading, uint64_t allocations, struct session_error *error)
 {
     struct database *database = reading->session->database;

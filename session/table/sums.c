@@ -569,8 +569,7 @@ static const struct group_keys *keys_of(const struct sums_query *query)
 #define WITH_BYTES                                                                                 \
     (SUMS_BIT(SUMS_TOTAL) | SUMS_BIT(SUMS_LIVE) | SUMS_BIT(SUMS_AT_PEAK) | SUMS_BIT(SUMS_AT))
 
-/* Rows whose records are fetched together, while those before them are added: so few stay in the
- * nearest cache. */
+/* Rows whose records are fetched together while earlier ones are added, in the nearest cache. */
 enum { ROWS_AT_ONCE = 32, LINE_WORDS = 8 };
 
 /* Fetches the words of the parts that matter for this chunk. */

@@ -78,8 +78,7 @@ struct sums {
 bool sums_find(struct session *session, const struct row_set *rows, const struct sums_query *query,
                struct sums *sums, struct session_error *error);
 void sums_free(struct sums *sums);
-/* Stores what the records have, and how many there are at first: no more than the codes, if there
- * are any. */
+/* Stores what records have, and how many are there at first: at most the codes, if any. */
 void sums_lay_out(const struct sums_query *query, struct sums *sums);
 
 /* Returns the words of a part of a group. */

@@ -163,8 +163,7 @@ static void put_quoted(FILE *out, const char *name)
     fputc('"', out);
 }
 
-/* Writes the test of a file: a path without a folder would also select files of that name in
- * others. */
+/* Writes the test of a file: without a folder it would select such names in all. */
 static void put_file(FILE *out, const char *path)
 {
     if (strchr(path, '/')) {

@@ -36,8 +36,7 @@ struct table_file {
     bool begun; /* a row is written */
 };
 
-/* Writes a string. Only control characters of valid UTF-8 are escaped: a reader gets the text as it
- * is. */
+/* Writes a string. Of valid UTF-8 only control characters are escaped. */
 static void put_json_text(FILE *out, const char *text)
 {
     fputc('"', out);

@@ -27,8 +27,7 @@ struct live_list {
     uint64_t *words; /* bitmap of the rows in it, as in a row_set */
 };
 
-/* Returns the list at `ns`, or NULL with `error` set. The session owns it; it is valid until the
- * next call. */
+/* Returns the session's list at `ns`, valid until the next call, or NULL with `error` set. */
 const struct live_list *live_list_at(struct session *session, uint64_t ns,
                                      struct session_error *error);
 /* Returns another such list, valid until its own next call: a walk through many times does not

@@ -309,8 +309,7 @@ static bool ask_view(struct browser *browser, enum action action)
     return action == ACTION_BACK || (action == ACTION_LIST && menus_list(browser));
 }
 
-/* Keeps what the view writes of the selected thing for the clipboard: it may be pasted into a
- * terminal. */
+/* Keeps what the view writes for the clipboard: it may be pasted into a terminal. */
 static void copy(struct browser *browser)
 {
     const struct view_ops *view = browser_view(browser->current);

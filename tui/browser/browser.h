@@ -37,8 +37,7 @@ void browser_render(const struct browser *browser, struct grid *grid);
 /* Returns the milliseconds without an event after which it wants EVENT_TICK; -1: never. */
 int browser_patience(const struct browser *browser);
 bool browser_finished(const struct browser *browser);
-/* Returns once the file that the user wants to edit, which the caller frees, and stores the line.
- * NULL: none. */
+/* Returns once the file to edit, for free(), and stores the line, or NULL. */
 char *browser_takes_edit(struct browser *browser, uint32_t *line);
 /* Say something in the footer: as an error, or not. */
 void browser_complain(struct browser *browser, const char *message);

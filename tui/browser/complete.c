@@ -233,8 +233,7 @@ static void file_words(struct browser *browser, struct asking *asking, const cha
         closedir(folder);
 }
 
-/* Completes the answer to a view: a part of a filter, or the name of a graph. An operator and a set
- * follow a set. */
+/* Completes an answer: a part of a filter, or a graph's name. An operator and set follow a set. */
 static void complete_answer(struct browser *browser, struct asking *asking, const char *text)
 {
     const bool joins = *text == '+' || *text == '-' || *text == '&';

@@ -472,8 +472,7 @@ void help_search(struct browser *browser, const char *text)
         find(browser, true, true);
 }
 
-/* Returns true if a key that closes the help also does what it does elsewhere: open a prompt, or a
- * view. */
+/* Returns true if a key that closes the help also opens a prompt or a view. */
 static bool leads_elsewhere(enum action action)
 {
     return action == ACTION_COMMAND || action == ACTION_FILTER ||

@@ -21,8 +21,7 @@ struct split {
     int lower_eighths, upper_eighths; /* 0: no such part */
 };
 
-/* Splits the cell that begins at `bottom`. edges[i] is the height in eighths at which layer i
- * ends. */
+/* Splits the cell at `bottom`. edges[i] is the height in eighths where layer i ends. */
 static struct split split_cell(const int *edges, size_t count, int bottom)
 {
     struct split split = {0, 0, 0, 0};

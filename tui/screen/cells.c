@@ -506,8 +506,7 @@ void grid_dump_text(const struct grid *grid, FILE *out)
 /* Sizes in the picture's units. */
 enum { CELL_WIDTH = 9, CELL_HEIGHT = 18, BASELINE = 14, FONT = 15 };
 
-/* Returns the colour that a picture shows for one of xterm's 256: its blue is hard to read on a
- * dark ground. */
+/* Returns a picture's colour for one of xterm's 256, whose blue is hard to read on dark ground. */
 static uint32_t rgb(int color)
 {
     enum { BLUE = 4, BRIGHT_BLUE = 12 };

@@ -106,15 +106,13 @@ void area_field_right(const struct area *area, int x, int y, int width, struct c
 
 /* ---- text ------------------------------------------------------------------------------- */
 
-/* Decodes one code point at *text and moves past it. Returns '?' for a malformed byte, 0 at the
- * end. */
+/* Decodes one code point at *text and moves past it: '?' for a malformed byte, 0 at the end. */
 uint32_t text_next(const char **text);
 /* Encodes a code point; `out` holds at least 5 bytes. Returns the length without the NUL. */
 int text_encode(uint32_t glyph, char *out);
 /* Returns the columns that text takes. */
 int text_width(const char *text);
-/* Returns the columns that a glyph takes: 0 (not stored; such are all that steer a terminal), 1 or
- * 2. */
+/* Returns a glyph's columns: 0 (not stored, as all that steers a terminal), 1 or 2. */
 int glyph_width(uint32_t glyph);
 /* Returns true if a glyph could steer a terminal (schemas/printable.h). */
 bool glyph_steers(uint32_t glyph);

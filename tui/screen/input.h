@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The events that come from the user or from a script, and sequences of xterm that terminals take
- * and give. */
+/* The events of users and scripts, and sequences of xterm that terminals take and give. */
 #pragma once
 
 #include <stdbool.h>

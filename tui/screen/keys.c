@@ -189,8 +189,7 @@ bool action_from_name(const char *name, enum action *action)
 static struct user_key user_keys[USER_KEYS_MOST];
 static size_t user_key_count;
 
-/* Returns the user's binding of a key for exactly this view, or with VIEWS for all of them; NULL if
- * there is none. */
+/* Returns the user's binding of a key for exactly this view, or VIEWS for all of them, or NULL. */
 static const struct user_key *user_keys_find(enum view_number view, uint32_t key)
 {
     for (size_t i = 0; i < user_key_count; i++)

@@ -21,8 +21,7 @@ uint32_t key_from_name(const char *name);
 
 /* ---- names of actions -------------------------------------------------------------------- */
 
-/* Returns "page-down" for ACTION_PAGE_DOWN, "none" for ACTION_NONE; NULL for an action that no key
- * can ask for. */
+/* Returns "page-down" for ACTION_PAGE_DOWN, "none" for ACTION_NONE, NULL if no key asks for it. */
 const char *action_name(enum action action);
 /* Finds the action with a name. Returns false if there is none. */
 bool action_from_name(const char *name, enum action *action);

@@ -193,8 +193,7 @@ enum line_result line_editor_key(struct line_editor *editor, uint32_t key)
     }
 }
 
-/* Returns the first code point to show in `width` columns. The cursor (one more column) is then
- * visible. */
+/* Returns the first code point to show in `width` columns, so that the cursor is visible. */
 static int first_seen(const struct line_editor *editor, int width)
 {
     int room = width - 1, first = editor->cursor;

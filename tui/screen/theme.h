@@ -66,8 +66,7 @@ struct cell_style theme_style(enum theme_role role);
  * `fixed` is the colour that a filter gave it, -1: none. `rest` is the position of the last
  * category, which is grey. */
 struct cell_style theme_category(const struct grid *grid, size_t position, size_t rest, int fixed);
-/* Returns the style of a box by its share of the whole, 0 to 1: one warm hue, hotter for a larger
- * one. */
+/* Returns a box's style by its share of the whole, 0 to 1: a warm hue, hotter for more. */
 struct cell_style theme_heat(const struct grid *grid, double share);
 /* Returns a glyph that tells categories apart without colours. */
 uint32_t theme_pattern(size_t position);
@@ -105,8 +104,7 @@ void category_colors_assign(struct category_colors *colors, unsigned kind,
                             const char *const labels[], size_t count, size_t slots,
                             uint8_t assigned[]);
 
-/* Returns the colour of one name: the one that it has in a legend of this colouring, otherwise its
- * own. */
+/* Returns a name's colour: that in a legend of this colouring, otherwise its own. */
 size_t category_colors_slot(const struct category_colors *colors, unsigned kind, const char *label,
                             size_t slots);
 

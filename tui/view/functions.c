@@ -642,8 +642,7 @@ static void show_sought(struct functions *functions, struct browse *browse, cons
     }
 }
 
-/* Returns the table that gets an action: the one under the mouse; searches and orders are for the
- * functions. */
+/* Returns the table of an action: under the mouse; searches and orders are for functions. */
 static enum pane pane_of(struct functions *functions, const struct view_input *input,
                          const struct layout *layout)
 {
@@ -742,8 +741,7 @@ static bool update(void *view, struct browse *browse, const struct view_input *i
     const uint64_t before = list->key;
     const bool moves = input->action == ACTION_UP || input->action == ACTION_DOWN ||
                        input->action == ACTION_PAGE_UP || input->action == ACTION_PAGE_DOWN;
-    /* All actions except moves in the list may use the edges, which a burst of keys has not loaded
-     * yet. */
+    /* All actions but moves in the list may use the edges, not loaded in a burst of keys. */
     if (!used && !(moves && functions->pane == PANE_LIST))
         load_edges(functions, browse);
     if (!used)

@@ -457,8 +457,7 @@ static uint64_t line_bytes(const struct session_source_line *line, enum measure 
                               : line->bytes;
 }
 
-/* Returns the number of rows: the lines of the file or, if it is missing, up to the last one that
- * has sums. */
+/* Returns the rows: the file's lines or, if it is missing, up to the last one with sums. */
 static size_t row_count(const struct source *source)
 {
     size_t count = source->file ? source->file->count : 0;

@@ -56,8 +56,7 @@ static bool is_of_allocations(const char *origin)
            strcmp(origin, "graph") == 0;
 }
 
-/* Returns the field of the filter language that a column holds, by its title and table;
- * NULL: none. */
+/* Returns the field of the filter language that a column holds, by title and table, or NULL. */
 static const char *field_of(const struct session_table *table, size_t column)
 {
     const char *title = session_table_title(table, column);

@@ -169,8 +169,7 @@ static bool element_at(struct types_index *index, Dwarf_Die *array, uint64_t *of
     return true;
 }
 
-/* Returns true if a data member or base class of a record covers `offset`, and finds its start and
- * type. */
+/* Finds the data member or base class that covers `offset`, its start and type. */
 static bool member_covers(struct types_index *index, Dwarf_Die *member, uint64_t offset,
                           uint64_t *start, struct types_type *type)
 {

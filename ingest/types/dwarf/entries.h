@@ -32,8 +32,7 @@ bool types_type_of(Dwarf_Die *die, Dwarf_Die *type);
 /* Returns true if it is the tag of const, volatile, restrict or _Atomic. */
 bool types_is_qualifier(int tag);
 
-/* Finds the type in an entry's DW_AT_type, which is void if there is none. Returns false if it is
- * damaged. */
+/* Finds the type in an entry's DW_AT_type, or void. Returns false if it is damaged. */
 bool types_of(struct types_index *index, Dwarf_Die *entry, struct types_type *type);
 
 /* Describes the type `die` itself. */

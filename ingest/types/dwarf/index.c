@@ -13,8 +13,7 @@
 /* Deeper nesting than any compiler writes, and more entries than any unit has. */
 #define NESTING_MAX 256
 #define ENTRIES_MAX (1U << 24)
-/* Enough records that begin with the same members, so that these are their head. Two may do so by
- * chance. */
+/* Enough records with the same first members for a head of them. Two may be chance. */
 #define ALIKE_MIN 3
 /* The steps that the rules may take in a file for each byte of its debug information. */
 #define STEPS_A_BYTE UINT64_C(32)
@@ -330,8 +329,7 @@ static int compare_numbers(const void *left, const void *right)
     return ORDER(a, b);
 }
 
-/* Reads all units, those of dwz's common file last. Their order does not depend on which were read
- * before. */
+/* Reads all units, dwz's common file last, in an order that does not depend on earlier ones. */
 static void read_all_units(struct types_index *index)
 {
     Dwarf *common = dwarf_getalt(index->file->dwarf);
@@ -466,8 +464,7 @@ static bool same_offset(Dwarf_Die *left, Dwarf_Die *right)
            left_offset == right_offset;
 }
 
-/* Returns true if `other` begins with all members of `record`, at least two, as when a macro writes
- * them. */
+/* Returns true if `other` begins with all members of `record`, at least two. */
 static bool begins_alike(struct types_index *index, Dwarf_Die *record, Dwarf_Die *other)
 {
     Dwarf_Die member, counterpart, type, other_type;

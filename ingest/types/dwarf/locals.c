@@ -39,8 +39,7 @@ static bool append(struct types_locals *locals, const struct types_local *local)
     return true;
 }
 
-/* Reads one operation that gives a place. `*is_value` tells whether DW_OP_stack_value may follow
- * it. */
+/* Reads one operation that gives a place. `*is_value`: DW_OP_stack_value may follow. */
 static bool read_place(const struct reader *reader, const Dwarf_Op *operation,
                        struct types_local *local, bool *is_value)
 {
@@ -148,8 +147,7 @@ static bool has_addresses(Dwarf_Die *scope)
     return dwarf_ranges(scope, 0, &base, &start, &end) > 0;
 }
 
-/* Reads a function. For each depth, `owners` has the function and `scopes` the innermost scope that
- * has addresses. */
+/* Reads a function. By depth, `owners` has functions, `scopes` the innermost with addresses. */
 static bool read_function(const struct reader *reader, Dwarf_Die *function)
 {
     Dwarf_Die path[NESTING_MAX], owners[NESTING_MAX], scopes[NESTING_MAX];

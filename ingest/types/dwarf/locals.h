@@ -31,8 +31,7 @@ struct types_locals {
     Dwarf_Addr unwinding_bias;
 };
 
-/* Reads the variables of the site's function; there are none without DWARF. Returns false if memory
- * is exhausted. */
+/* Reads the variables of the site's function, if it has DWARF. False if memory is exhausted. */
 bool types_locals_read(struct types_locals *locals, const struct types_site *site);
 void types_locals_free(struct types_locals *locals);
 

@@ -221,8 +221,7 @@ static char *qualify(struct types_index *index, Dwarf_Die *die, const char *name
     return qualified;
 }
 
-/* Returns the typedef of a record at file scope if it is better known than the tag, otherwise the
- * tag. */
+/* Returns a record's typedef at file scope if it is better known than the tag, or the tag. */
 static char *record_name(struct types_index *index, Dwarf_Die *die)
 {
     const struct types_unit *unit = types_index_unit(index, die);
@@ -269,8 +268,7 @@ static char *nameless(Dwarf_Die *die)
     return asprintf(&name, "(%s at %s:%d)", keyword, basename(file), line) < 0 ? NULL : name;
 }
 
-/* Returns true if the typedef is the user's word: one at the file's own scope is, one inside a
- * class is not. */
+/* Returns true if the typedef is the user's word: at the file's scope, not inside a class. */
 static bool typedef_names(struct types_index *index, Dwarf_Die *die, Dwarf_Die *stripped)
 {
     const char *name = dwarf_diename(die);

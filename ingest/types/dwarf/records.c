@@ -146,8 +146,7 @@ static bool is_empty(struct types_index *index, const struct types_type *type, i
     return true;
 }
 
-/* Finds the bytes that a member takes, for a bit field those that it touches. Returns false if they
- * are not known. */
+/* Finds the bytes that a member takes, or a bit field touches. False: unknown. */
 static bool place_of(Dwarf_Die *die, uint64_t type_size, struct types_member *member)
 {
     uint64_t bits, bit, start = 0;
@@ -219,8 +218,7 @@ struct fields {
     uint64_t count; /* of fields given so far */
 };
 
-/* Finds the element of an array, and returns its size; 0: the type is not an array, or has elements
- * of no size. */
+/* Finds the element of an array, and returns its size, or 0. */
 static uint64_t element_of(struct types_index *index, struct types_type *type)
 {
     uint64_t size = 0;

@@ -6,8 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A member of a record, or a base class (without a name). A bit field has the bytes that it
- * touches. */
+/* A record's member, or base class (no name). A bit field has the bytes that it touches. */
 struct types_member {
     const char *name; /* NULL: a base class, or a record without a name */
     const char *type;

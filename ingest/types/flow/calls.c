@@ -49,8 +49,7 @@ static bool returns_first(const char *name)
     return strncmp(name, "_ZSt4moveI", 10) == 0 || strncmp(name, "_ZSt7forwardI", 13) == 0;
 }
 
-/* The functions of the C library, the Itanium C++ ABI and libstdc++, whose own begin with
- * std::__throw_. */
+/* Of the C library, the Itanium C++ ABI and libstdc++, beside its std::__throw_…. */
 static bool is_without_return(const char *name)
 {
     static const char *const names[] = {
@@ -303,8 +302,7 @@ struct tail_search {
     uint64_t bytes_left;
 };
 
-/* Returns true if it is a part that a compiler moved out of a function. It ends in jumps back into
- * it. */
+/* Returns true if it is a part moved out of a function, which ends in jumps back. */
 static bool is_part(const char *name)
 {
     const char *suffix = strstr(name, ".cold");
@@ -394,8 +392,7 @@ bool types_is_operator_new(const char *function)
     return strncmp(function, operator_new, length) == 0 && ends_operator(function + length);
 }
 
-/* Returns the position after "Class::operator new", or NULL if the function is not such an
- * operator. */
+/* Returns the position after "Class::operator new", or NULL for other functions. */
 static const char *after_class_operator(const char *function)
 {
     int depth = 0;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Facts about the function that a site calls, and about the arguments of one that is called or was
- * inlined. */
+/* Facts about the function that a site calls, and arguments of called or inlined ones. */
 #pragma once
 
 #include <stdbool.h>
@@ -26,8 +25,7 @@ struct types_called_once {
 /* Describes the function whose code begins at `target` in the site's module. */
 void types_call_target(const struct types_site *site, uint64_t target, struct types_call *call);
 
-/* Describes the function that the call before the site's return address calls. All empty: not
- * known. */
+/* Describes the function that the site's call calls. All empty: not known. */
 void types_called(const struct types_site *site, struct types_call *call);
 
 /* Returns form_of() of the linkage name of the function that is called before the site's return

@@ -45,8 +45,7 @@ struct decode_instruction {
     struct decode_operand to, from;
 };
 
-/* Returns the bytes from `address` to the end of the section of code that holds it. NULL: none
- * does. */
+/* Returns the code from `address` to the end of its section, or NULL. */
 const uint8_t *types_code(const struct symbols_file *file, uint64_t address, size_t *size);
 
 /* Decodes the instruction at `address`; `size` bytes are available. False: there is none. */

@@ -99,8 +99,7 @@ static void types_flow_path_add_own(struct types_flow_path *path, int64_t stored
 /* Limits for the code after the call: the number of instructions, and of waiting paths. */
 #define STEPS_MAX 600
 #define PATHS_MAX 12
-/* The further instructions for each path that still waits at that limit, to see where it soon
- * leads. */
+/* Further instructions for each path that waits at that limit. */
 #define STEPS_EXTRA 48
 #define VISITED_MAX 2048
 
@@ -644,8 +643,7 @@ static bool returns_nothing(const struct types_site *site)
     return types_of(site->index, &function, &type) && type.shape == TYPES_VOID;
 }
 
-/* Notes that the function returns the result. A function that returns nothing may leave it in rax
- * by chance. */
+/* Notes that the function returns the result. A void one may leave it in rax by chance. */
 static void leave(struct follower *follower)
 {
     const struct types_value *value = &follower->state.registers[REGISTER_RAX];

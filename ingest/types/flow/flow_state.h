@@ -36,8 +36,7 @@ struct types_value {
     struct types_type type;
 };
 
-/* Adds offsets. They come from the program's own code and can be any number, so they wrap as the
- * machine's do. */
+/* Adds offsets. Those of the program's code can be any number: they wrap as the machine's. */
 static inline int64_t types_offset_sum(int64_t left, int64_t right)
 {
     return (int64_t)((uint64_t)left + (uint64_t)right);
@@ -55,8 +54,7 @@ struct types_flow_state {
     uint32_t varying; /* bit n: register n was computed: it cannot hold a constant */
 };
 
-/* Returns the value of a register at `pc`: the tracked one, or else a pointer by its declared
- * type. */
+/* Returns a register's value at `pc`: the tracked one, or a pointer by its declared type. */
 struct types_value types_flow_state_register(const struct types_flow_state *state,
                                              const struct types_place_types *places, uint64_t pc,
                                              uint8_t number);
@@ -66,8 +64,7 @@ struct types_value types_flow_state_address(const struct types_flow_state *state
                                             const struct types_place_types *places, uint64_t pc,
                                             const struct decode_operand *operand);
 
-/* Returns the value at an address: that of a tracked slot, or a pointer by the place's declared
- * type. */
+/* Returns the value at an address: a tracked slot's, or a pointer by its declared type. */
 struct types_value types_flow_state_load(const struct types_flow_state *state,
                                          const struct types_place_types *places, uint64_t pc,
                                          const struct types_value *address);

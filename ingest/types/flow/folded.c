@@ -34,8 +34,7 @@ static bool optimizes(const char *producer)
         folds = level == '2' || level == '3' || level == 's' || level == 'z' || level == 'f';
         named = true;
     }
-    /* A producer without any option (-gno-record-gcc-switches) tells nothing, so folding is
-     * assumed. */
+    /* A producer without options tells nothing, so folding is assumed. */
     return folds || (!named && !strstr(producer, " -m"));
 }
 
@@ -81,8 +80,7 @@ static bool add_start(struct types_folded *folded, uint64_t start)
     return true;
 }
 
-/* Returns the address to which a function of `size` bytes jumps if it does nothing else. 0: another
- * function. */
+/* Returns the address to which a function of `size` bytes only jumps, or 0. */
 static uint64_t jump_target(const struct symbols_file *file, uint64_t start, uint64_t size)
 {
     size_t held;

@@ -163,8 +163,7 @@ static bool is_named(Dwarf_Die *die, const char *name)
     return found && strcmp(found, name) == 0;
 }
 
-/* Finds a variable or parameter that is declared in `scope` or in a block inside it that holds the
- * site. */
+/* Finds a variable or parameter of `scope` or of a block inside it that holds the site. */
 static bool find_in_scope(const struct types_site *site, Dwarf_Die *scope, const char *name,
                           struct types_type *type)
 {

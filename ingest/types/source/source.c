@@ -21,8 +21,7 @@ struct operand {
 
 /* ---- the place of a sizeof ------------------------------------------------------------- */
 
-/* Returns true if the sign at `at` adds or subtracts: it is not part of "->", "++", "--", and has a
- * left side. */
+/* Returns true if the sign at `at` adds or subtracts: not of "->", "++", "--", with a left side. */
 static bool is_sign(const char *start, const char *at)
 {
     if ((*at != '+' && *at != '-') || at[1] == '>' || at[1] == *at || (at > start && at[-1] == *at))
@@ -32,8 +31,7 @@ static bool is_sign(const char *start, const char *at)
     return at > start && (types_text_is_word(at[-1]) || at[-1] == ')' || at[-1] == ']');
 }
 
-/* Goes back from `at` to the parenthesis or comma before the operand, and notes the signs on the
- * way. */
+/* Goes back from `at` to the parenthesis or comma before the operand; notes signs. */
 static const char *argument_start(const char *text, const char *at, const char **term, bool *sum)
 {
     int depth = 0;
@@ -81,8 +79,7 @@ static bool all_blank(const char *start, const char *end)
     return start + strspn(start, " ") >= end;
 }
 
-/* Finds the expression around the operand from `start` to `end`, past parentheses that only
- * group. */
+/* Finds the expression around the operand, past parentheses that only group. */
 static void place_operand(const char *text, const char *start, const char *end,
                           struct operand *operand)
 {
@@ -102,8 +99,7 @@ static void place_operand(const char *text, const char *start, const char *end,
             before--;
         if (before == text || !types_text_is_word(before[-1]))
             continue;
-        /* A call that is part of another call's argument may round the size, as ROUND8(sizeof x)
-         * does. */
+        /* A call in another's argument may round the size, as ROUND8(sizeof x) does. */
         while (before > text && types_text_is_word(before[-1]))
             before--;
         start = before;
@@ -130,8 +126,7 @@ static bool read_name(const struct types_site *site, const char *text, size_t le
            types_expression_value(site, text, length, type);
 }
 
-/* Reads the operand of the sizeof whose word ends at `at`. Returns its end, or NULL if it has
- * none. */
+/* Reads the operand of the sizeof whose word ends at `at`. Returns its end, or NULL. */
 static const char *read_operand(const struct types_site *site, const char *at,
                                 struct types_type *type)
 {
@@ -261,8 +256,7 @@ static bool read_type_argument(const struct types_site *site, const char *start,
            !types_expression_value(site, start, length, &variable);
 }
 
-/* Reads the types among the arguments of the call whose parenthesis is at `open`. Returns false if
- * there are two. */
+/* Reads the type among the arguments of the call opened at `open`. False if there are two. */
 static bool read_arguments(const struct types_site *site, const char *open, const char *end,
                            struct types_choice *choice, bool *found)
 {
@@ -322,8 +316,7 @@ static bool is_keyword(const char *word, size_t length)
     return false;
 }
 
-/* Finds the call that gives the result: the one with the name, or the only one. NULL: none, or
- * several. */
+/* Finds the call that gives the result: the one with the name, or the only one, or NULL. */
 static const char *find_call(const char *text, const char *callee)
 {
     const char *named = NULL, *only = NULL;
@@ -396,8 +389,7 @@ static const char *expression_start(const char *text, const char *end)
     return declares || !memchr(stars, '*', (size_t)(at - stars)) ? at : stars;
 }
 
-/* Returns the position before the namespaces of a function's name that begins at `at`:
- * "std::malloc". */
+/* Returns the position before a function name's namespaces, as in "std::malloc". */
 static const char *skip_spaces_of_name_back(const char *text, const char *at)
 {
     while (at >= text + 2 && at[-1] == ':' && at[-2] == ':') {
@@ -437,8 +429,7 @@ static bool is_constant(const char *word, size_t length)
     return length > 1;
 }
 
-/* Returns true if that call asks for a number of bytes: "65536", "4 * PAGE", but no sizeof or
- * variable. */
+/* Returns true if that call asks for bytes: "65536", "4 * PAGE", no sizeof or variable. */
 static bool types_assignment_target_fixed_size(const char *text, const char *callee)
 {
     const char *at = find_call(text, callee), *end;
@@ -486,8 +477,7 @@ static bool is_call(const char *at)
     return word > 0 && *types_text_skip_blanks(at + word) == '(';
 }
 
-/* Returns the length of the type in "T *" between `start` and `end`, without the star. 0: not a
- * pointer. */
+/* Returns the length of T in "T *" between `start` and `end`. 0: not a pointer. */
 static size_t pointed_length(const char *start, const char *end)
 {
     while (end > start && end[-1] == ' ')
@@ -519,8 +509,7 @@ static const char *read_cxx_cast(const char *text, const char **name, size_t *le
     return NULL;
 }
 
-/* Finds the next cast of a call to a pointer, "(T *)call(" or that of C++. Returns the end of the
- * cast, or NULL. */
+/* Finds the next cast of a call to a pointer, "(T *)call(" or C++'s. Returns its end, or NULL. */
 static const char *next_cast(const char *text, const char **name, size_t *length)
 {
     for (const char *at = text; *at != '\0'; at++) {
@@ -619,8 +608,7 @@ static bool is_front(const struct types_site *site, const struct types_type *typ
            !types_is_polymorphic(site->index, type);
 }
 
-/* Chooses the type that the target points to. Its size may differ from the block's only if
- * `front`. */
+/* Chooses the type that the target points to, of another size than the block if `front`. */
 static bool choose_target(const struct types_site *site, const struct types_type *pointee,
                           uint64_t size, int64_t offset, bool front, struct types_choice *choice)
 {
@@ -646,8 +634,7 @@ static bool choose_by_statement(const struct types_site *site, const char *text,
     struct types_type pointee;
     bool received = types_assignment_target(site, text, callee(site), &pointee);
     if (types_sizeof_choose(site, text, size, offset, choice)) {
-        /* For a sum, the target tells which part comes first, unless that part begins with the
-         * target's type. */
+        /* For a sum, the target tells which part is first, unless that begins with its type. */
         if (choice->one_object && received && pointee.shape == TYPES_RECORD &&
             (is_front(site, &pointee, size, offset) ||
              types_fit(site->index, &pointee, size, offset) >= TYPES_FIT_FLEXIBLE) &&
@@ -698,8 +685,7 @@ static uint32_t call_column(const struct types_site *site)
     return line && dwarf_linecol(line, &number) == 0 && number > 0 ? (uint32_t)number : 0;
 }
 
-/* Skips inlined functions that hand memory on. They name sizes of their own, and no types of their
- * callers. */
+/* Skips inlined functions that hand memory on: they name their own sizes, not callers' types. */
 static void leave_wrappers(struct types_site *site)
 {
     while (site->level + 1 < site->entry_count && hands_on(site))

@@ -52,8 +52,7 @@ enum types_new_statement {
 };
 enum types_new_statement types_source_new(const struct types_site *site);
 
-/* Returns true if the statement puts the block into a pointer to bytes. For a block that nothing
- * else names. */
+/* Returns true if the statement puts an otherwise unnamed block into a pointer to bytes. */
 bool types_source_bytes(const struct types_site *site, uint64_t size, int64_t offset,
                         struct types_choice *choice);
 
@@ -72,7 +71,6 @@ bool types_source_pool(const struct types_site *site, uint64_t size, int64_t off
 bool types_expression_name(const struct types_site *site, const char *text, size_t length,
                            struct types_type *type);
 
-/* Finds the type of "*p", "p[0]", "*table->items", "object.member", where `p` is a variable of the
- * site. */
+/* Finds the type of "*p", "p[0]", "*table->items", "object.member" of the site's variables. */
 bool types_expression_value(const struct types_site *site, const char *text, size_t length,
                             struct types_type *type);

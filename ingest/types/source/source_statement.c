@@ -87,8 +87,7 @@ static bool put(struct copier *copier, char c)
     return true;
 }
 
-/* Returns the position after a comment, string or character that begins at `at`, or `at` if none
- * does. */
+/* Returns the position after a comment, string or character at `at`, or `at`. */
 static const char *skip_quoted(const char *at)
 {
     if (at[0] == '/' && at[1] == '/')
@@ -263,8 +262,7 @@ static int open_source(const struct types_sources *sources, const char *file)
     return descriptor >= 0 ? descriptor : open(file, flags);
 }
 
-/* Fills an empty source. It has no text if the file cannot be read. Returns false if memory is
- * exhausted. */
+/* Fills an empty source, without text if unreadable. Returns false if memory is exhausted. */
 static bool read_source(struct types_sources *sources, const char *file, struct source *source)
 {
     struct stat information;

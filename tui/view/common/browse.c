@@ -214,8 +214,7 @@ static void take_newer(struct browse *browse)
 {
     struct coming_filter *coming = &browse->coming;
     struct session *before = browse->session, *newer = coming->newer;
-    /* Functions keep their ids, except when ingest makes the session again after the program's
-     * end. */
+    /* Functions keep their ids unless ingest makes the session again after the end. */
     if (browse->has_function && strcmp(session_function_name(before, browse->function),
                                        session_function_name(newer, browse->function)) != 0)
         browse->has_function = false;

@@ -40,8 +40,7 @@ struct list_kind {
     struct load_kind load; /* LIST_LOAD() */
     /* Makes the rows of what the view has, in place of `load`. False if memory is exhausted. */
     bool (*make)(const void *view, struct list_data *data);
-    /* Completes the request, which asks about the selection. Returns false if there is nothing to
-     * ask. */
+    /* Completes the request about the selection. False if there is nothing to ask. */
     bool (*ask)(const void *view, const struct browse *browse, struct list_request *request);
     uint64_t (*key)(const void *view, const void *row);
     /* Completes a cell, which has the number of its column. */

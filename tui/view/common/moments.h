@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Facts about moments, asked for in the background: what grew between two, and the one with most
- * holes. */
+/* Facts about moments, found in the background: what grew, and where most holes are. */
 #pragma once
 
 #include "session/holes.h"
@@ -21,8 +20,7 @@ struct growth_data {
     struct session_growth total;
 };
 
-/* Returns the growth of the selection, NULL while it is not known. Valid until the next call with
- * this load. */
+/* Returns the selection's growth, NULL while unknown. Valid until the next call with this load. */
 const struct growth_data *growth_get(struct browse *browse, struct load *load, uint64_t from_ns,
                                      uint64_t to_ns, enum session_growth_by by);
 

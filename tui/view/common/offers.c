@@ -248,8 +248,7 @@ static const struct {
     {"kind", NULL},
 };
 
-/* Returns the number of the thread that a label tells by it, as those of one name do; 0: the label
- * is a name. */
+/* Returns the thread's number in a label, which those of one name have; 0: it is a name. */
 static uint32_t thread_number(const struct session *session, const char *label)
 {
     const uint32_t thread = label[0] == '#' ? (uint32_t)strtoul(label + 1, NULL, 10) : 0;

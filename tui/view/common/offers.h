@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The steps of a filter that name one thing: a function, an allocation, a line, an entry of a
- * legend. */
+/* A filter's steps that name one thing: a function, allocation, line, entry of a legend. */
 #pragma once
 
 #include "session/stacks.h"
@@ -45,8 +44,7 @@ size_t function_matchers_offer(const struct function_matchers *matchers,
  * is the function of the user's frame. 0: none. */
 void block_matchers_load(struct function_matchers *matchers, struct browse *browse,
                          const struct session_allocation *block, uint32_t user, uint32_t anywhere);
-/* Writes the steps that a block offers, the one that names it first. Returns their number, at most
- * `capacity`. */
+/* Writes a block's steps, first the one that names it. Returns how many, at most `capacity`. */
 size_t offer_block(const struct function_matchers *matchers, const struct session *session,
                    const struct session_allocation *block, uint32_t user, struct view_offer *out,
                    size_t capacity);

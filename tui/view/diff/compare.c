@@ -89,8 +89,7 @@ static bool make_row(struct compare_row *row, const struct compare_side *side,
     return true;
 }
 
-/* Appends the rows of one side to the `*count` that there are. `named`: their ids are those of the
- * later session. */
+/* Appends one side's rows to the `*count`. `named`: the ids are those of the later session. */
 static bool add_side(const struct compare_side *side, enum session_growth_by by, bool later,
                      bool named, struct compare_row **rows, size_t *count,
                      struct session_error *error)
@@ -154,8 +153,7 @@ static void sort_stacks(struct compare_row *row)
     row->stack_count = used + 1;
 }
 
-/* Makes one row of those with the same name. Changes the number of rows. Returns false if memory is
- * exhausted. */
+/* Makes one row of those with one name. Changes their number. False if memory is exhausted. */
 static bool merge(struct compare_row *rows, size_t *count)
 {
     size_t used = 0;

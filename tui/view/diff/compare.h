@@ -50,7 +50,6 @@ struct counted_times {
     bool two_sessions;            /* A is in another one: all that is live at B is counted */
 };
 
-/* Returns the step that selects blocks of a row in the later session, malloc()ed, NULL if there is
- * no memory. */
+/* Returns the step of a row's blocks in the later session, for free(), or NULL. */
 char *counted_step(const struct compare_row *row, enum session_growth_by by, enum counted counted,
                    const struct counted_times *times);

@@ -82,8 +82,7 @@ static bool ask(const void *view, const struct browse *browse, struct list_reque
                                        browse->filter) < LIST_TEXT);
 }
 
-/* Opens the other session, which ends early with `session`, and finds its side. The caller frees
- * both. */
+/* Opens the other session, which ends early with `session`, and its side. Free both. */
 static bool open_other(const struct session *session, const struct list_request *request,
                        struct compare_side *side, struct session_error *error)
 {

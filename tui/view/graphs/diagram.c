@@ -218,8 +218,7 @@ struct graphs_layout graphs_areas(const struct graphs *graphs, int width, int he
     return layout;
 }
 
-/* The cells of the diagram that are left of and above the screen, so that the selected box is
- * visible. */
+/* The cells left of and above the screen, so that the selected box is visible. */
 static void scrolled(const struct graphs *graphs, int width, int height, int *left, int *above)
 {
     const struct box_place *box = &graphs->places[graphs->box];

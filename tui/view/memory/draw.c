@@ -256,8 +256,7 @@ static void render_row(const struct layout_row *row, const struct area *area, in
                   row->member->type);
 }
 
-/* Draws the layout from row `first` on (from 0, without the heading). The last row tells how many
- * did not fit. */
+/* Draws the layout from row `first` on (0: below the heading). The last tells how many are left. */
 static void members_render(const struct memory_details *details, const struct browse *browse,
                            const struct area *area, int first)
 {
@@ -414,8 +413,7 @@ static void render_heading(const struct memory_map *map, const struct area *area
                format_count(c, region->count));
 }
 
-/* Draws a dot in the cell's own colour on a bright ground, or reverse on a terminal without
- * colours. */
+/* Draws a dot in the cell's colour on a bright ground, reverse without colours. */
 static void render_cursor(const struct area *area, int x, int y)
 {
     struct cell_style style = grid_cell(area->grid, area->x + x, area->y + y)->style;

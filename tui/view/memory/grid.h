@@ -77,8 +77,7 @@ struct memory_details {
     uint64_t type_size; /* 0: not known */
 };
 
-/* Returns the rows that the layout of the allocation's type takes, with a heading and one row for
- * each padding. */
+/* Returns the rows of the layout of the allocation's type, with a heading and each padding. */
 int memory_members_rows(const struct memory_details *details);
 
 /* The pages in memory at the moment. */

@@ -512,8 +512,7 @@ bool memory_act_on_holes(struct memory_grid *grid, const struct view_input *inpu
 
 /* ---- cells ------------------------------------------------------------------------------ */
 
-/* Returns the rows that each hole takes: what pins it needs rows of its own where the pane is
- * narrow. */
+/* Returns each hole's rows: in a narrow pane what pins it has its own. */
 static int rows_of_hole(const struct area *area)
 {
     return area->width >= 110 ? 1 : 3;

@@ -168,8 +168,7 @@ static void counts(struct collection *to, const char *sql)
         to->last->sql = sql;
 }
 
-/* Tells which problems the finding counts that was just added. The session keeps the first of each
- * kind. */
+/* Tells which problems the newest finding counts. The session keeps the first of each kind. */
 static void counts_problems(struct collection *to, const char *kind, const char *sql, uint64_t all)
 {
     struct session_error error;
@@ -304,8 +303,7 @@ static bool is_bare(const struct session_module *module)
     return strcmp(module->symbols, "dwarf") != 0 && strcmp(module->symbols, "runtime") != 0;
 }
 
-/* Returns true if an earlier one of these has the same name: one of several processes has it in
- * each. */
+/* Returns true if an earlier one has the same name, as in each of several processes. */
 static bool is_repeated(const struct session_module *modules, size_t at)
 {
     for (size_t i = 0; i < at; i++)

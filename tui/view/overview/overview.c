@@ -136,8 +136,7 @@ static bool run_ranked(struct session *session, struct selection *selection, voi
     return true;
 }
 
-/* Looks for the moment with the most holes. Holes belong to no filter. Returns false while it is
- * not known. */
+/* Looks for the moment with the most holes, of no filter. Returns false while it is not known. */
 static bool load_holes(struct overview *overview, struct browse *browse)
 {
     const struct session_use *use = NULL;

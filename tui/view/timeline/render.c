@@ -95,8 +95,7 @@ static bool is_shared(const struct session_legend *legend, size_t row, const cha
     return false;
 }
 
-/* Returns a label of several keys in the shortest form that no other one has, valid until the next
- * call. */
+/* Returns a label of keys in the shortest form that no other has, valid until the next call. */
 static const char *short_keys(const struct session_legend *legend, size_t row)
 {
     static short_form *const forms[] = {short_name, short_name_with_parameters};
