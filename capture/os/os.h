@@ -91,7 +91,7 @@ char *os_decimal(char *end, uint64_t number);
 /* Notes a mapping. If there are more than 4096 at once, the others are treated as the program's. */
 void own_ranges_add(void *memory, size_t size);
 
-/* Returns the list: pairs of start and size, 8 bytes each. A start below a page is no mapping. */
+/* Returns the list: pairs of start and size, 8 bytes each. Mappings start above a page. */
 const void *own_ranges_list(uint32_t *count);
 
 /* Goes through the mappings. `at` begins as 0. Returns false after the last one. */

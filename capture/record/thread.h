@@ -50,7 +50,7 @@ struct thread {
     uint8_t scratch[TRACE_EXTENDED_MAX + 64]; /* payload under construction */
 };
 
-/* What stays with a thread without a struct thread. Initial-exec: reached without a call. */
+/* The part of a thread without a struct thread. Initial-exec: reached without a call. */
 struct thread_self {
     struct thread *thread;
     const void *guard;        /* frame of the entry point that is recording, or NULL */

@@ -36,7 +36,7 @@ struct table_file {
     bool begun; /* a row is written */
 };
 
-/* Writes a string. Of valid UTF-8 only control characters are escaped. */
+/* Writes a string. In valid UTF-8 only control characters are escaped. */
 static void put_json_text(FILE *out, const char *text)
 {
     fputc('"', out);

@@ -82,7 +82,7 @@ static bool run_text(struct session *session, struct selection *selection, void 
     return running->result != NULL;
 }
 
-/* What is asked lies on the stack of the thread that asks. */
+/* The question lies on the stack of the thread that asks. */
 static void keep(void *data)
 {
 }

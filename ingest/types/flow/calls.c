@@ -49,7 +49,7 @@ static bool returns_first(const char *name)
     return strncmp(name, "_ZSt4moveI", 10) == 0 || strncmp(name, "_ZSt7forwardI", 13) == 0;
 }
 
-/* Of the C library, the Itanium C++ ABI and libstdc++, beside its std::__throw_…. */
+/* In the C library, the Itanium C++ ABI and libstdc++, beside its std::__throw_…. */
 static bool is_without_return(const char *name)
 {
     static const char *const names[] = {
