@@ -27,7 +27,6 @@
 #include "ingest/processes.h"
 #include "ingest/replay/suppressions.h"
 #include "ingest/summary.h"
-#include "ingest/trace/compress.h"
 #include "ingest/trace/cursor.h"
 #include "ingest/trace/dump.h"
 #include "ingest/trace/file.h"

@@ -9,7 +9,6 @@
 #include "cli/say.h"
 #include "report/budget/check.h"
 #include "report/budget/history.h"
-#include "report/budget/verdicts.h"
 #include "report/nineteen88/nineteen88.h"
 #include "report/output/names.h"
 #include "report/output/output.h"

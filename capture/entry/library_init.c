@@ -13,7 +13,6 @@
 #include "capture/os/own_variables.h"
 #include "capture/os/program_image.h"
 #include "capture/record/control.h"
-#include "capture/record/program_suppressions.h"
 #include "capture/record/real.h"
 #include "capture/record/recorder.h"
 #include "capture/record/state.h"

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "schemas/trace_layout.h"
+
 /* The space that must stay free on the disk (--min-free): this many bytes or this part of the whole
  * disk, the smaller one. 0 bytes: none. */
 struct disk_space_limit {
@@ -52,3 +54,16 @@ bool disk_space_look(int descriptor, struct disk_space_limit limit, struct disk_
 #define DISK_SPACE_TEXT 32u
 /* Writes the bytes in KiB, MiB, GiB or TiB, rounded down. Returns where the text begins. */
 const char *disk_space_text(uint64_t bytes, char text[DISK_SPACE_TEXT]);
+
+struct unrecorded {
+    const char *base; /* absolute path of the run's first trace */
+    bool first; /* this is the run's first program: its trace takes that name, if it is free */
+    int process, parent;
+    const char *path;         /* of the program */
+    const char *const *words; /* its arguments, NULL at the end; NULL: not known */
+    enum trace_unrecorded reason;
+};
+
+/* Writes the trace, and its path into `name` (TRACE_NAME_SIZE bytes). Returns false if it cannot be
+ * made; then no file is left. */
+bool unrecorded_make(const struct unrecorded *program, char *name);

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/os/unrecorded.h"
+/* Makes the trace of a program that runs without the recorder (trace-format.md, "Unrecorded
+ * programs").
+ *
+ * All system calls are raw. It allocates nothing and writes only the caller's memory, so a child
+ * that vfork made may call it, too. */
+#include "capture/os/trace_name.h"
 
 #include <elf.h>
 #include <errno.h>

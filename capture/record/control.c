@@ -17,7 +17,6 @@
 #include "capture/record/file.h"
 #include "capture/record/gate.h"
 #include "capture/record/process_record.h"
-#include "capture/record/program_suppressions.h"
 #include "capture/record/thread_pool.h"
 #include "capture/record/thread_room.h"
 #include "capture/record/triggers.h"

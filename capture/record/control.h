@@ -41,3 +41,15 @@ void references_await_mark(const char *name);
 
 /* Ends recording in this process because the program asks for it. Children do not record either. */
 void recorder_stop(const void *frame);
+
+struct thread;
+
+/* Sets whether program_suppressions_ask() does anything. At first it does nothing. */
+void program_suppressions_want(bool wanted);
+
+/* Calls the function and writes its text, or why there is none, into the trace. Waits at most two
+ * seconds for it. The calling thread must not hold the guard. */
+void program_suppressions_ask(void);
+
+/* Writes what is known by now into a trace that begins. The thread holds the guard. */
+void program_suppressions_put(struct thread *thread);

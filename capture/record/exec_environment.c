@@ -16,7 +16,7 @@
 #include "capture/os/own_variables.h"
 #include "capture/os/program_image.h"
 #include "capture/os/seccomp/seccomp.h"
-#include "capture/os/unrecorded.h"
+#include "capture/os/trace_name.h"
 #include "capture/record/file.h"
 #include "capture/record/process_record.h"
 

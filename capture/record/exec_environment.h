@@ -64,7 +64,7 @@ char *const *exec_environment_fill(const struct exec_environment *environment, c
 #endif
 
 /* Notes the programs of a run that run without the recorder, so that they are not missing without a
- * word. Each gets a trace of its own (unrecorded.h). If that cannot be made, the trace of this
+ * word. Each gets a trace of its own (trace_name.h). If that cannot be made, the trace of this
  * process counts the program. */
 #ifdef MPROF_STATIC
 static inline void unrecorded_program_want(bool wanted)

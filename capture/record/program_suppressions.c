@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/record/program_suppressions.h"
+/* The suppressions of leaks that the program carries: what its function
+ * __lsan_default_suppressions() returns, which LeakSanitizer calls before the program's
+ * constructors.
+ *
+ * The function is the program's: it may crash, allocate or never return. So a child process calls
+ * it. The child has a copy of the program's memory and records nothing. If anything goes wrong
+ * there, the program still goes on as it would alone.
+ *
+ * Order of calls: program_suppressions_ask() once, from the library's constructor;
+ * program_suppressions_put() at the beginning of each trace. */
+#include "capture/record/control.h"
 
 #include <elf.h>
 #include <link.h>

@@ -23,7 +23,6 @@
 #include "capture/record/file.h"
 #include "capture/record/gate.h"
 #include "capture/record/process_record.h"
-#include "capture/record/program_suppressions.h"
 #include "capture/record/real.h"
 #include "capture/record/rotate.h"
 #include "capture/record/state.h"

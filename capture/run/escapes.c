@@ -24,7 +24,7 @@
 #include "capture/os/clock.h"
 #include "capture/os/program_image.h"
 #include "capture/os/seccomp/seccomp.h"
-#include "capture/os/unrecorded.h"
+#include "capture/os/trace_name.h"
 #include "capture/run/client.h"
 #include "capture/run/sibling_traces.h"
 #include "cli/say.h"

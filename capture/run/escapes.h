@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Finds the processes of the run in which no recorder is: executed by a system call that the
  * recorder does not see, or by a program that has none. Each gets a trace that says so
- * (unrecorded.h).
+ * (trace_name.h).
  *
  * The kernel tells of each program that is executed, and of its files with code, where perf events
  * are allowed. Nothing stops for that. Elsewhere mprof-run looks at the processes now and then, and

@@ -9,7 +9,6 @@
 #include "ingest/symbols/table.h"
 #include "schemas/array.h"
 #include "schemas/code/function_name.h"
-#include "schemas/code/rust_name.h"
 #include "schemas/code/user_code.h"
 #include "schemas/trace_layout.h"
 

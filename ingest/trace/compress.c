@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/trace/compress.h"
+/* Writes a trace again as a dense one, whose chunks are all packed (schemas/trace-format.md,
+ * "Packed chunks"). */
+#include "ingest/trace/dump.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -11,6 +11,7 @@
  * and a `damage` line is wherever bytes are lost. */
 #pragma once
 
+#include <signal.h>
 #include <stdio.h>
 
 #include "ingest/trace/file.h"
@@ -21,3 +22,15 @@ bool trace_dump_file(FILE *out, const struct trace_file *file, struct ingest_sta
 /* Writes only the events, merged by time as replay sees them. A realloc is two lines, one for each
  * half. TICKS is the event's own time. */
 bool trace_dump_by_time(FILE *out, const struct trace_file *file, struct ingest_status *status);
+
+struct trace_compress_result {
+    uint64_t bytes; /* of the new file */
+};
+
+/* Writes `target`, which may be the trace itself. With `force` a file of that name is replaced when
+ * the new one is whole and has been read back. The caller makes sure that a trace that is replaced
+ * is not being recorded. False with `status` set, and nothing changed, if the trace is damaged or
+ * the file cannot be written. */
+bool trace_compress(const struct trace_file *file, const char *target, bool force,
+                    const volatile sig_atomic_t *interrupted, struct trace_compress_result *result,
+                    struct ingest_status *status);

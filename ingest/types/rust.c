@@ -8,7 +8,7 @@
 
 #include "ingest/types/flow/calls.h"
 #include "ingest/types/flow/folded.h"
-#include "schemas/code/rust_name.h"
+#include "schemas/code/function_name.h"
 
 /* The limits for machine frames read, for a function's name without its arguments, and for blocks
  * in one another. */

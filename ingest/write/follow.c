@@ -10,7 +10,6 @@
 #include "ingest/base/output_file.h"
 #include "ingest/write/database.h"
 #include "ingest/write/rows.h"
-#include "ingest/write/user_rows.h"
 #include "estimate_sql.h"
 #include "follow_begin_sql.h"
 #include "follow_create_sql.h"

@@ -9,8 +9,11 @@
 #pragma once
 
 #include <sqlite3.h>
+#include <stdbool.h>
 
+#include "ingest/write/database.h"
 #include "ingest/write/packed.h"
+#include "ingest/write/writer.h"
 
 struct writer_rows {
     sqlite3 *database;
@@ -26,3 +29,16 @@ int writer_rows_put(struct writer_rows *rows, const struct row_batch *batch);
 /* Writes only the column chunks, without the rows. */
 int writer_rows_put_columns(struct writer_rows *rows, const struct row_batch *batch);
 void writer_rows_close(struct writer_rows *rows);
+
+/* The session that is replaced; all zero at first. */
+struct writer_user_rows {
+    sqlite3 *replaced;
+};
+
+/* Copies the rows of the session `target`, if there is one, into `database`, in which a transaction
+ * may be open. Until writer_user_rows_release() nobody can change the old session, so that nothing
+ * is stored there too late. Calls `options->tell` with the reason if rows are lost. False with the
+ * status set if the new session cannot be written. */
+bool writer_user_rows_copy(struct writer_user_rows *rows, struct writer_database *database,
+                           const char *target, const struct writer_options *options);
+void writer_user_rows_release(struct writer_user_rows *rows);

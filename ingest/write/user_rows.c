@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ingest/write/user_rows.h"
+/* Carries what the user stored in a session (the tables `named_graph` and `setting`) over to the
+ * session that replaces it. The old file may be damaged or come from anywhere: what can be read
+ * within bounds (schemas/user_tables.h) is copied, and nothing in it runs. */
+#include "ingest/write/rows.h"
 
 #include <stdio.h>
 #include <string.h>

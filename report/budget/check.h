@@ -2,6 +2,8 @@
 /* Checks the budgets of a file on a session, and finds what explains those that are exceeded. */
 #pragma once
 
+#include <stdio.h>
+
 #include "report/budget/budget_file.h"
 #include "report/budget/causes.h"
 #include "report/budget/history.h"
@@ -46,3 +48,14 @@ const char *budget_unit_name(const struct budget_result *result);
 /* Return a measure, and the limit of a result, as values. */
 struct document_value budget_measured(const struct session_measure *measure);
 struct document_value budget_limit_value(const struct budget_result *result);
+
+/* ---- verdicts as the servers that build and review code read them --------------------------- */
+
+/* The XML that CI servers read as results of JUnit. `name` names the session. */
+void verdicts_junit(const struct budget_check *check, const char *name, FILE *out);
+/* Annotations of GitHub's workflow commands: a line for each budget that is not kept. */
+void verdicts_github(const struct budget_check *check, FILE *out);
+/* SARIF 2.1.0. Returns false if memory was exhausted. */
+bool verdicts_sarif(const struct budget_check *check, FILE *out);
+/* A comment on a change: the verdicts in a table, and what explains those that are exceeded. */
+void verdicts_markdown(const struct budget_check *check, FILE *out);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "report/budget/verdicts.h"
+/* Writes the verdicts on budgets as the servers that build and review code read them. */
+#include "report/budget/check.h"
 
 #include <limits.h>
 #include <stdlib.h>

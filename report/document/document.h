@@ -15,7 +15,7 @@
 
 #define DOCUMENT_COLUMNS_MOST 32
 
-/* GITHUB and SARIF are for budgets (report/budget/verdicts.h), HTML is a page. */
+/* GITHUB and SARIF are for budgets (report/budget/check.h), HTML is a page. */
 enum document_format {
     FORMAT_TEXT,
     FORMAT_CSV,

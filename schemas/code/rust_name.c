@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "schemas/code/rust_name.h"
+/* Reads the names that Rust's compiler gives to functions: demangled as libiberty and rustfilt
+ * write them, and as the linker knows them in the legacy and in the v0 form.
+ *
+ * A method of a trait is <Type as Trait>::method. Its code is in the crate of the trait if the
+ * trait has a body for it, and otherwise in the crate of the `impl` block, which is that of the
+ * type or of the trait. Only the v0 form tells which: rustc's symbol-mangling/v0.md. */
+#include "schemas/code/function_name.h"
 
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "schemas/code/function_name.h"
-#include "schemas/code/rust_name.h"
 #include "schemas/hash.h"
 
 /* ---- lists ------------------------------------------------------------------------------ */

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "ingest/trace/compress.h"
+#include "ingest/trace/dump.h"
 #include "schemas/pack/trace_packed.h"
 #include "tests/ingest/replay_bytes.h"
 #include "tests/soak.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "tui/screen/cells.h"
-#include "tui/screen/name_fit.h"
+#include "tui/screen/format.h"
 
 static void check(const char *name, const char *expected)
 {

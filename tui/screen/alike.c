@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/screen/name_fit.h"
+#include "tui/screen/format.h"
 
 enum {
     DIFFERENCE = 12,      /* columns of the part that differs, at least */

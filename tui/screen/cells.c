@@ -8,7 +8,7 @@
 #include <wchar.h>
 
 #include "schemas/printable.h"
-#include "tui/screen/name_fit.h"
+#include "tui/screen/format.h"
 #include "tui/screen/theme.h"
 
 uint32_t text_next(const char **text)

@@ -87,7 +87,7 @@ void area_field(const struct area *area, int x, int y, int width, struct cell_st
  */
 void area_text_end(const struct area *area, int x, int y, int width, struct cell_style style,
                    const char *text);
-/* Does the same for the name of a function, in its short form as it fits (name_fit.h). It cuts a
+/* Does the same for the name of a function, in its short form as it fits (format.h). It cuts a
  * name without a symbol ("module+0x4fd0") before its offset, which tells such names apart. */
 void area_name(const struct area *area, int x, int y, int width, struct cell_style style,
                const char *name);

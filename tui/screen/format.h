@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "schemas/code/short_name.h"
+
 #define FORMAT_SIZE 32
 
 /* "812 B", "1.25 KiB", "48.2 MiB": three significant digits, units of 1024. */
@@ -33,3 +35,12 @@ char *format_filter_time(char *out, uint64_t ns);
 bool parse_time(const char *text, uint64_t *ns);
 /* Reads a hexadecimal address with or without "0x". False for anything else. */
 bool parse_address(const char *text, uint64_t *address);
+
+/* Writes the short form of a name in at most `width` columns. The end of the name, which is the
+ * function, stays as long as it fits. A name that is too long loses, in this order, until it fits:
+ * the namespaces, the ends of the arguments of its class, these arguments and those of the
+ * function, the end of its class, its class. A function that is still too long loses its middle.
+ * Returns `out`. */
+char *short_name_fit(char *out, size_t size, const char *name, int width);
+/* Does the same for a name that is in its short form. */
+char *short_name_fit_again(char *out, size_t size, const char *name, int width);

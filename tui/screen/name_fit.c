@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tui/screen/name_fit.h"
+/* Fits the short names of functions and types (schemas/code/short_name.h) into columns. */
+#include "tui/screen/format.h"
 
 #include <stdbool.h>
 #include <stdio.h>

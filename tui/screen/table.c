@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "schemas/code/short_name.h"
-#include "tui/screen/name_fit.h"
+#include "tui/screen/format.h"
 #include "tui/screen/theme.h"
 
 static const char *cell_text(const struct table_cell *cell)

@@ -5,7 +5,6 @@
 
 #include "tui/screen/bars.h"
 #include "tui/screen/format.h"
-#include "tui/screen/name_fit.h"
 #include "tui/screen/theme.h"
 #include "tui/view/common/list.h"
 #include "tui/view/timeline/timeline.h"

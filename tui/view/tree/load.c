@@ -7,7 +7,6 @@
 #include "session/graphs.h"
 #include "session/stacks.h"
 #include "tui/screen/format.h"
-#include "tui/screen/name_fit.h"
 #include "tui/screen/theme.h"
 #include "tui/view/common/list.h"
 #include "tui/view/tree/tree.h"
