@@ -415,6 +415,8 @@ static enum table_answer sort_by(struct table *table, const struct table_source 
 {
     if (column >= source->column_count)
         return TABLE_USED;
+    /* Another row than the first one stays selected. */
+    table->has_key = table->has_key && table->selected > 0;
     table->descending = column == table->sort ? !table->descending : !source->columns[column].text;
     table->sort = column;
     return TABLE_SORTED;

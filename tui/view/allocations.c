@@ -255,7 +255,7 @@ static const struct table_column allocation_columns[ALLOCATION_COLUMNS] = {
     [ALLOCATION_THREAD] = {"thread", 12, 120, .text = true, .meaning = "that allocated it"},
     [ALLOCATION_TIME] = {"time", 10, 90, .meaning = "of the allocation", .file = "alloc_ns"},
     [ALLOCATION_LIFETIME] = {"lifetime", 10, 60,
-                             .meaning = "to its free, or to the end if it was not freed",
+                             .meaning = "to its free, or more than (>) to the end",
                              .file = "lifetime_ns"},
     [ALLOCATION_FREE_THREAD] = {"freed by", 12, 104, .text = true,
                                 .meaning = "the thread that freed it", .file = "free_thread"},
@@ -320,7 +320,9 @@ static void put_lifetime(struct table_cell *cell, const struct session *session,
         block->free_ns == SESSION_LIVE ? session_duration_ns(session) : block->free_ns;
     cell->is_number = true;
     cell->number = end > block->alloc_ns ? end - block->alloc_ns : 0;
-    format_duration(cell->text, cell->number);
+    const bool live = block->free_ns == SESSION_LIVE;
+    cell->text[0] = '>';
+    format_duration(cell->text + live, cell->number);
 }
 
 /* Writes a cell; a table_source's function. */

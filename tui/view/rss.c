@@ -449,10 +449,13 @@ static void head(const void *view, const struct browse *browse, const struct are
         area_print(area, x, 0, theme_style(THEME_FAINT), " · kernel %s", a);
     else
         area_print(area, x, 0, theme_style(THEME_FAINT), " · kernel %s to %s", a, b);
-    area_print(area, 1, 1, theme_style(THEME_PLAIN), "live %s in %s block%s, %s of it not resident",
-               format_size(a, data->total.live_bytes), format_count(b, data->total.live_count),
-               format_plural(data->total.live_count),
-               format_size(c, data->total.untouched + data->total.swapped));
+    x = 1 + area_print(area, 1, 1, theme_style(THEME_PLAIN),
+                       "live %s in %s block%s, %s of it not resident",
+                       format_size(a, data->total.live_bytes),
+                       format_count(b, data->total.live_count),
+                       format_plural(data->total.live_count),
+                       format_size(c, data->total.untouched + data->total.swapped));
+    browse_tell_process(browse, area, x, 1, moment->process);
     area_text(area, 1, 2, theme_style(THEME_FAINT),
               data->advice[0] ? data->advice : "the parts add up to RSS: each byte is in one");
 }

@@ -21,7 +21,7 @@ struct sizes_data {
 };
 
 #define AT(member) offsetof(struct session_size_sums, member)
-enum { COLUMN_SIZE, COLUMN_CLASS, COLUMN_BYTES = 4, COLUMNS = 9 };
+enum { COLUMN_SIZE, COLUMN_CLASS, COLUMN_BYTES = 3, COLUMNS = 9 };
 
 static const struct table_column columns[COLUMNS] = {
     [COLUMN_SIZE] = {"size", 13, .keep = true, .meaning = "as asked for", .number = TABLE_COUNT,
@@ -30,10 +30,10 @@ static const struct table_column columns[COLUMNS] = {
                       .meaning = "s up to 32, m up to 256, l up to 2048 bytes, x above"},
     {"count", 8, .keep = true, .meaning = "allocations", .file = "allocations",
      .number = TABLE_COUNT, .at = AT(allocations), .bar = true},
-    {"share", 5, 60, .unsorted = true, .meaning = "of all allocations", .number = TABLE_SHARE,
-     .at = AT(allocations)},
     [COLUMN_BYTES] = {"bytes", 8, .keep = true, .meaning = "allocated in all",
                       .number = TABLE_BYTES, .at = AT(bytes), .bar = true},
+    {"share", 5, 60, .unsorted = true, .meaning = "of all bytes", .number = TABLE_SHARE,
+     .at = AT(bytes)},
     {"live count", 10, 70, .meaning = "blocks at the end", .file = "live_count",
      .number = TABLE_COUNT, .at = AT(live_count)},
     {"live", 6, 84, .meaning = "at the end", .file = "live_bytes", .number = TABLE_BYTES,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/view/common/browse.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -402,6 +403,19 @@ void browse_color_by(struct browse *browse, enum session_color_by color_by)
 {
     browse->color_by = color_by;
     browse->generation++;
+}
+
+void browse_tell_process(const struct browse *browse, const struct area *area, int x, int y,
+                         uint64_t process)
+{
+    const struct session_process *processes;
+    const size_t count = session_processes(browse->session, &processes);
+    for (size_t i = 0; count > 1 && i < count; i++)
+        if (processes[i].id == process)
+            x += area_print(area, x, y, theme_style(THEME_STRONG), " · of %.40s (%" PRId64 ")",
+                            basename(processes[i].program), processes[i].pid);
+    if (browse->filter[0])
+        area_text(area, x, y, theme_style(THEME_WARNING), " · not filtered");
 }
 
 char *browse_pending(char *out, const struct browse *browse)

@@ -132,6 +132,10 @@ bool browse_load_peak(struct browse *browse);
 bool browse_go_to_peak(struct browse *browse);
 /* Chooses the colouring. */
 void browse_color_by(struct browse *browse, enum session_color_by color_by);
+/* Writes what the head of a view must say that counts all blocks of one process, whatever is
+ * selected: which process, if there are several, and that the filter is not applied. */
+void browse_tell_process(const struct browse *browse, const struct area *area, int x, int y,
+                         uint64_t process);
 /* Writes the words that take the place of data that have not come yet. Returns `out`. */
 #define PENDING_SIZE 40
 char *browse_pending(char *out, const struct browse *browse);

@@ -504,8 +504,8 @@ static bool open_by_user(const struct collection *to, struct by_user *by)
     return by->sums;
 }
 
-/* Writes ", most (27%) by EvalString::AddText", "" if no function of the user has any, and frees
- * the sums. */
+/* Writes ", most (67%) by EvalString::AddText", if it is less than half ", 27% by …"; "" if no
+ * function of the user has any. Frees the sums. */
 static void write_most_by(const struct collection *to, struct by_user *by, uint64_t all, char *out,
                           size_t size)
 {
@@ -517,7 +517,8 @@ static void write_most_by(const struct collection *to, struct by_user *by, uint6
     *out = 0;
     if (most > 0)
         snprintf(
-            out, size, ", most (%s) by %s", format_percent(percent, by->sums[most], all),
+            out, size, by->sums[most] > all / 2 ? ", most (%s) by %s" : ", %s by %s",
+            format_percent(percent, by->sums[most], all),
             short_name_cut(name, sizeof(name), session_function_name(to->session, (uint32_t)most)));
     free(by->sums);
 }
@@ -662,7 +663,7 @@ static void add_resident(struct collection *to)
     const struct session_residency *moments;
     struct session_error error;
     size_t count;
-    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE], who[96] = "", what[96];
+    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE], at[FORMAT_SIZE], who[96] = "", what[96];
     if (to->filtered || !session_residencies(to->session, &moments, &count, &error) || count == 0)
         return;
     const struct session_residency *moment = &moments[session_residency_largest(moments, count)];
@@ -686,9 +687,12 @@ static void add_resident(struct collection *to)
     who[0] = 0;
     if (most == RESIDENCY_HOLES)
         write_most(to, moment, SESSION_RESIDENCY_USER, true, ", pinned by", who, sizeof(who));
-    add(to, FINDING_ODD, "", VIEW_RSS, "RSS %s, of it live %s; %s in %s%s",
-        format_size(a, moment->present), format_size(b, bytes[RESIDENCY_LIVE_RESIDENT]),
-        format_size(c, bytes[most]), session_residency_class_title(most), who);
+    add(to, FINDING_ODD, "", VIEW_RSS, "RSS %s at %s, of it live %s; %s in %s%s",
+        format_size(a, moment->present), format_instant(at, moment->ns),
+        format_size(b, bytes[RESIDENCY_LIVE_RESIDENT]), format_size(c, bytes[most]),
+        session_residency_class_title(most), who);
+    if (to->last)
+        to->last->ns = moment->ns;
 }
 
 size_t findings_collect(struct session *session, struct selection *selection, bool filtered,

@@ -27,7 +27,8 @@ struct finding {
     bool leaked;     /* it counts only those of the set `leaked` */
     const char *sql; /* gives the rows that it counts, if it counts other things than blocks */
     uint64_t kept;   /* only so many of these, the first ones, are in the session; 0: all */
-    enum view_number view; /* the view that shows it best */
+    enum view_number view; /* the view that shows it best, */
+    uint64_t ns;           /* at this moment; 0: at any */
 };
 
 /* Writes up to `capacity` findings about the selection, the gravest first. Returns their number, at

@@ -519,6 +519,8 @@ static void follow_fact(const struct overview *overview, struct browse *browse, 
         show_leaked(browse);
     else if (finding->filter[0])
         browse_narrow(browse, finding->filter);
+    if (finding->ns > 0)
+        browse->moment_ns = finding->ns;
     browse->request_view = finding->view;
     if (finding->kept > 0)
         browse_say(browse, "the first %s are kept", format_count(kept, finding->kept));
