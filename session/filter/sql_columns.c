@@ -19,6 +19,10 @@ const struct sql_dialect sql_dialects[DIALECT_TOTAL] = {
             .nullable = "$1",
             .color = "INTEGER",
             .no_color = "CAST(NULL AS INTEGER)",
+            .path = "list(coalesce(w.name, '?') ORDER BY w.depth DESC)",
+            .slice = "($1)[1:$2]",
+            .joined = "array_to_string($1, ';')",
+            .length = "len(coalesce($1, []))",
             .nodes_of_run = "(SELECT session, stack_id, depth, node_id, unnest(range(frames)) AS i "
                             "FROM stack_run)",
             .number_parameter = {"$", ""},
@@ -42,6 +46,10 @@ const struct sql_dialect sql_dialects[DIALECT_TOTAL] = {
             .nullable = "$1",
             .color = "integer",
             .no_color = "CAST(NULL AS integer)",
+            .path = "array_agg(coalesce(w.name, '?') ORDER BY w.depth DESC)",
+            .slice = "($1)[1:$2]",
+            .joined = "array_to_string($1, ';')",
+            .length = "coalesce(cardinality($1), 0)",
             .nodes_of_run = "(SELECT session, stack_id, depth, node_id, generate_series(0, frames "
                             "- 1) AS i FROM stack_run)",
             .number_parameter = {":", ""},
@@ -65,6 +73,11 @@ const struct sql_dialect sql_dialects[DIALECT_TOTAL] = {
             .nullable = "toNullable($1)",
             .color = "Nullable(Int32)",
             .no_color = "CAST(NULL AS Nullable(Int32))",
+            .path =
+                "arrayMap(x -> x.2, arrayReverseSort(groupArray((w.depth, ifNull(w.name, '?')))))",
+            .slice = "arraySlice($1, 1, $2)",
+            .joined = "arrayStringConcat($1, ';')",
+            .length = "toInt64(length($1))",
             .nodes_of_run = "(SELECT session, stack_id, depth, node_id, arrayJoin(range(toUInt64("
                             "frames))) AS i FROM stack_run)",
             .number_parameter = {"{", ":UInt64}"},
@@ -377,7 +390,7 @@ static void put_run(FILE *out, const struct sql_use *use, const struct sql_diale
 
 static void put_stacks(FILE *out, const struct sql_use *use, const struct sql_dialect *dialect)
 {
-    if (!use->stacks && use->frame_count == 0)
+    if (!use->stacks && !use->sites && use->frame_count == 0)
         return;
     fprintf(out,
             ",\n-- The functions of the stacks; depth 0 is innermost.\n"
@@ -387,7 +400,7 @@ static void put_stacks(FILE *out, const struct sql_use *use, const struct sql_di
             "  JOIN frame fr ON fr.session = n.session AND fr.id = n.frame_id\n"
             "  LEFT JOIN \"function\" f ON f.session = fr.session AND f.id = fr.function_id)",
             dialect->nodes_of_run);
-    if (use->frame_count > 0)
+    if (use->sites || use->frame_count > 0)
         fputs(
             ",\ncall_site AS (\n  SELECT s.session AS session, s.id AS stack_id, min(w.depth) AS "
             "depth\n  FROM stack s JOIN frames_of_stack w ON w.session = s.session AND w.stack_id "

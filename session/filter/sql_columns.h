@@ -76,6 +76,9 @@ struct sql_dialect {
     const char *nullable;    /* an expression that may be null */
     const char *color, *no_color; /* the type of colours, and null of it */
     const char *address;          /* a signed number as one without a sign */
+    const char *path, *slice, *joined,
+        *length;              /* lists of names: of a stack from `frames_of_stack`,
+                               * outermost first; the first $2; as text */
     const char *nodes_of_run; /* the FROM of the rows of stack_run, one for each of their nodes */
     struct {                  /* before and after the name of a parameter */
         const char *before, *after;
@@ -105,6 +108,8 @@ struct sql_use {
     } by[SQL_BY_MOST];
     size_t by_count; /* 0: each session has its own answer */
     bool stacks;     /* `frames_of_stack`, the functions of the stacks */
+    bool sites;      /* `call_site`, the depths of call sites there */
+    bool recursive;  /* an expression reads itself */
     bool arenas;     /* blocks of arenas are in the sets */
     bool processes;  /* those of all processes are */
 };

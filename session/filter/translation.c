@@ -76,8 +76,6 @@ static const char *missing(enum filter_field field)
         return "the gaps beside a block";
     case FIELD_RESIDENT:
         return "the pages in memory, which a session has in packed form";
-    case FIELD_PATH:
-        return "the call tree";
     case FIELD_REACHABILITY:
     case FIELD_RETAINED:
     case FIELD_REFERENCES:
@@ -125,6 +123,10 @@ static bool put_field(struct translation *t, FILE *out, const struct filter_fiel
         sql_put_frame_name(out, &frame);
         return true;
     }
+    if (use->field == FIELD_PATH) {
+        fputs("path", out);
+        return true;
+    }
     const enum sql_column column = sql_column_of(use->field, &name);
     if (column == SQL_NONE)
         return session_fail(t->error, use->column, "%s has no translation",
@@ -139,7 +141,7 @@ static bool put_field(struct translation *t, FILE *out, const struct filter_fiel
 static const char *null_of(enum filter_field field)
 {
     enum sql_column name;
-    if (field == FIELD_FRAME || field == FIELD_CALLER)
+    if (field == FIELD_FRAME || field == FIELD_CALLER || field == FIELD_PATH)
         return "''";
     const enum sql_column column = sql_column_of(field, &name);
     return column < SQL_COLUMNS ? sql_column_null(column) : NULL;
@@ -881,18 +883,95 @@ static bool put_more_measures(struct translation *t, const struct rows *groups)
     return true;
 }
 
+/* Writes the stacks with their bytes and the functions of their paths. */
+static void put_paths(struct translation *t, unsigned blocks, bool by)
+{
+    fprintf(t->out,
+            "SELECT f.session AS session, f.stack_id AS stack_id, %s AS unit, f.bytes AS bytes,\n"
+            "    p.path AS path, ",
+            by ? "f.unit" : "0");
+    put_form(t, t->dialect->length, "p.path", "");
+    fprintf(t->out,
+            " AS place\n  FROM (SELECT x.session AS session, coalesce(x.stack, 0) AS stack_id%s, ",
+            by ? ", x.unit AS unit" : "");
+    put_sum(t, "x.bytes");
+    fprintf(t->out,
+            " AS bytes\n    FROM step_%u x GROUP BY x.session, coalesce(x.stack, 0)%s) f\n"
+            "  LEFT JOIN (SELECT w.session AS session, w.stack_id AS stack_id, %s AS path\n",
+            blocks, by ? ", x.unit" : "", t->dialect->path);
+    fputs("    FROM frames_of_stack w\n    LEFT JOIN call_site c ON c.session = w.session AND "
+          "c.stack_id = w.stack_id\n    WHERE w.depth >= coalesce(c.depth, 0) GROUP BY w.session, "
+          "w.stack_id) p\n    ON p.session = f.session AND p.stack_id = f.stack_id)",
+          t->out);
+}
+
+/* Writes the blocks with their paths. Each stack begins at the node of all its functions. From the
+ * deepest level on, the stacks at one node stay there together if they hold enough, or move to the
+ * node above. */
+static bool put_fold(struct translation *t, const struct filter_step *step, struct rows *rows)
+{
+    const struct rows blocks = {.kind = KIND_ALLOCATIONS};
+    const bool by = t->use.by_count > 0;
+    char path[96] = "";
+    want(t, SQL_STACK);
+    want(t, SQL_BYTES);
+    t->use.sites = t->use.recursive = true;
+    FILE *out = fmemopen(path, sizeof(path), "w");
+    if (!out)
+        return session_fail_memory(t->error, "the query");
+    sql_put_form(out, t->dialect->slice, "f.path", "f.place");
+    fclose(out);
+    if (!begin(t, step->text, step->column))
+        return false;
+    put_paths(t, rows->step, by);
+    fprintf(
+        t->out,
+        ",\nstep_%u_fold AS (\n  SELECT f.session AS session, f.stack_id AS stack_id, f.unit AS "
+        "unit, f.bytes AS bytes,\n    f.path AS path, f.place AS place, m.level AS level, 0 AS "
+        "kept\n  FROM step_%u f CROSS JOIN (SELECT max(place) AS level FROM step_%u) m\n",
+        t->steps, t->steps, t->steps);
+    fprintf(t->out,
+            "  UNION ALL\n  SELECT f.session, f.stack_id, f.unit, f.bytes, f.path,\n    CASE WHEN "
+            "f.place = f.level AND f.kept = 0 AND f.held < %" PRIu64 " AND f.place > 0\n      THEN "
+            "f.place - 1 ELSE f.place END,\n    f.level - 1,\n    CASE WHEN f.kept = 1 OR (f.place "
+            "= f.level AND (f.held >= %" PRIu64 " OR f.place = 0)) THEN 1 ELSE 0 END\n",
+            step->limit, step->limit);
+    fputs(
+        "  FROM (SELECT e.session AS session, e.stack_id AS stack_id, e.unit AS unit, e.bytes AS "
+        "bytes,\n      e.path AS path, e.place AS place, e.level AS level, e.kept AS kept,\n      ",
+        t->out);
+    put_sum_if(t, "e.place = e.level AND e.kept = 0", "e.bytes");
+    fprintf(t->out, " OVER (PARTITION BY e.%s, ", scope_of(t, &blocks));
+    put_form(t, t->dialect->slice, "e.path", "e.level");
+    fprintf(t->out, ") AS held\n    FROM step_%u_fold e WHERE e.level >= 0) f)", t->steps);
+    const unsigned fold = t->steps;
+    if (!begin(t, "The blocks with their paths.", step->column))
+        return false;
+    fputs("SELECT ", t->out);
+    if (!put_columns(t, &blocks))
+        return false;
+    if (t->use.column[SQL_COLOR])
+        fputs(", x.color AS color", t->out);
+    fputs(",\n    nullif(", t->out);
+    put_form(t, t->dialect->joined, path, "");
+    fprintf(t->out,
+            ", '') AS path\n  FROM step_%u x JOIN step_%u_fold f ON f.session = x.session AND "
+            "f.stack_id = coalesce(x.stack, 0)\n  WHERE f.level = -1)",
+            rows->step, fold);
+    rows->step = t->steps;
+    return true;
+}
+
 static bool translate_join(struct translation *t, const struct filter_step *step, struct rows *rows)
 {
+    if (step->kind == STEP_FOLD && !put_fold(t, step, rows))
+        return false;
     const unsigned blocks = rows->step;
     const bool peaks = t->measures[FIELD_PEAK_BYTES] || t->measures[FIELD_TURNOVER];
     const bool climbs = t->measures[FIELD_CLIMB] || t->measures[FIELD_REPLACED];
     const bool colors = t->use.column[SQL_COLOR];
     const bool more = peaks || climbs || t->measures[FIELD_SHARE];
     bool by_color = false;
-    if (step->kind == STEP_FOLD)
-        return session_fail(t->error, step->column,
-                            "fold has no translation: the nodes of the call tree are found one "
-                            "below the other");
     *rows = (struct rows){
         .kind = KIND_GROUPS, .members = blocks, .keys = step->keys, .key_count = step->key_count};
     for (size_t i = 0; i < step->key_count; i++) {
@@ -1473,8 +1552,8 @@ static char *write_query(struct translation *t, const struct filter_pipeline *pi
     if (good) {
         fputs("-- ", out);
         sql_put_comment(out, filter && *filter ? filter : "all");
-        fprintf(out, "\n-- for the tables of mprof-export --tables in %s\nWITH\n",
-                databases[dialect]);
+        fprintf(out, "\n-- for the tables of mprof-export --tables in %s\nWITH%s\n",
+                databases[dialect], t->use.recursive ? " RECURSIVE" : "");
         sql_put_block(out, &t->use, t->dialect);
         fputs(body, out);
         good = fclose(out) == 0 || session_fail_memory(t->error, "the query");

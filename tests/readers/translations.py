@@ -38,6 +38,9 @@ MORE = ['live | where lifetime in 52us..118963872ns | top 100000 | color 3 | joi
         'all | avg lifetime', 'all | where size == 77777777 | avg size', 'all | max address', 'all | min free_time',
         'all | sort crossed desc | top 30', 'all | sort collected | top 30', 'all | join collected, freed',
         'all | color 3 where size > 50 | join color | sort color desc', 'all | color 3 where size > 50 | sort color | top 9',
+        'fold 1K | where path ~ "main;" | sort path', 'live at peak | fold 4K | sort peak_bytes desc | top 5', 'fold 0 | sort path',
+        'fold 100 | ungroup | count', 'all | color 3 where size > 50 | fold 500 | sort path desc',
+        'leaked | fold 100000000 | where path is null', 'all | where arena is not null | fold 200 | where allocations > 1',
         'all | peak', 'all | where size > 64 and type != "char" | peak', 'all | where size == 77777777 | peak',
         'all | join caller, frame 1, frame 0, function | top 20', 'all | sort frame 2 desc | top 20']
 
@@ -100,7 +103,7 @@ def program(text):
     common.check('--sql with a session', run(export, '--sql', 'postgresql', '--filter', text, f'{WORK}/frees.db').stdout.decode(),
                  wanted)
     for words, status, message in ((['--sql', 'oracle'], 2, 'needs one of'), (['--sql', 'duckdb', '-f', 'csv'], 2, 'takes'),
-                                   (['--sql', 'duckdb', '--filter', 'all | fold 1K'], 2, 'column 7: fold has no translation'),
+                                   (['--sql', 'duckdb', '--filter', 'all | write "rows.csv"'], 2, 'column 7: write has no translation'),
                                    (['--sql', 'duckdb', f'{WORK}/none.db'], 1, 'none.db'),
                                    (['--sql', 'duckdb', '--filter', 'all | top $n'], 2, 'column 11: this value cannot be a parameter'),
                                    (['-f', 'csv', '--filter', 'all | where size > $n', f'{WORK}/frees.db'], 2, 'column 20: this character'),
