@@ -78,12 +78,12 @@ static bool covering(struct types_index *index, Dwarf_Die *record, uint64_t *off
 }
 
 /* Finds the members that cover `offset` in `object`, down to one of class `target` that begins
- * there. NULL: down to the first whose class belongs to the standard library. An array counts as
- * its elements. Without steps the object itself is such. Returns false if there is none, or a union
- * is on the way. */
-static bool types_member_path(struct types_index *index, const struct types_type *object,
-                              uint64_t offset, const struct types_type *target,
-                              struct types_member_path *path)
+ * there. NULL: down to the first whose class belongs to the standard library, or if `any`, to one
+ * that does not hold members of the program's own; a record without a name then counts as part of
+ * the one around it. An array counts as its elements. Without steps the object itself is such.
+ * Returns false if there is none, or a union is on the way. */
+static bool member_path(struct types_index *index, const struct types_type *object, uint64_t offset,
+                        const struct types_type *target, bool any, struct types_member_path *path)
 {
     struct types_type type = *object;
     path->count = 0;
@@ -92,26 +92,26 @@ static bool types_member_path(struct types_index *index, const struct types_type
         struct types_type inner;
         if (!type.die.addr || !types_strip(&type.die, &stripped))
             return false;
-        if (type.shape == TYPES_ARRAY) {
-            if (!types_of(index, &stripped, &inner) || inner.size == 0)
-                return false;
+        if (type.shape == TYPES_ARRAY && types_of(index, &stripped, &inner) && inner.size > 0) {
             offset %= inner.size;
             type = inner;
             continue;
         }
         if (type.shape != TYPES_RECORD)
-            return false;
+            return any && path->count > 0;
         if (target && offset == 0 && types_same(index, &type, target))
             return true;
         if (types_is_standard_class(index, &type))
-            return !target;
+            return any ? path->count > 0 : !target;
         if (!covering(index, &stripped, &offset, &member, &inner))
             return false;
-        if (dwarf_tag(&member) == DW_TAG_member) {
+        const bool nameless = any && !dwarf_diename(&stripped) && path->count > 0;
+        if (dwarf_tag(&member) == DW_TAG_member && !nameless) {
             const char *name = dwarf_diename(&member);
-            if (!name)
+            if (name)
+                path->steps[path->count++] = (struct types_member_step){type, name};
+            else if (!any)
                 return false;
-            path->steps[path->count++] = (struct types_member_step){type, name};
         }
         type = inner;
     }
@@ -542,7 +542,7 @@ static enum holding take_object(struct types_index *index, const struct object *
                                 const struct types_type *target, struct owner *owner)
 {
     struct types_member_path path;
-    if (!object->known || !types_member_path(index, &object->type, object->offset, target, &path))
+    if (!object->known || !member_path(index, &object->type, object->offset, target, false, &path))
         return HOLDING_UNKNOWN;
     if (path.count > 0) {
         take_path(index, &path, owner);
@@ -649,39 +649,6 @@ static bool find_container(const struct types_owner_question *question, const st
 /* The functions outside the user's that are asked, if each returns the block to the next. */
 #define CALLERS_MAX 2
 
-/* Finds the member of a record at `offset`, down to one that does not hold members of the program's
- * own. Unlike types_member_path() it does not need an object of the standard library there. A
- * record without a name counts as part of the one around it. */
-static bool member_path(struct types_index *index, const struct types_type *object, uint64_t offset,
-                        struct types_member_path *path)
-{
-    struct types_type type = *object;
-    path->count = 0;
-    for (int i = 0; i < TYPES_MEMBER_PATH_MAX; i++) {
-        Dwarf_Die stripped, member;
-        struct types_type inner;
-        if (!type.die.addr || !types_strip(&type.die, &stripped))
-            return false;
-        if (type.shape == TYPES_ARRAY && types_of(index, &stripped, &inner) && inner.size > 0) {
-            offset %= inner.size;
-            type = inner;
-            continue;
-        }
-        if (type.shape != TYPES_RECORD || types_is_standard_class(index, &type))
-            return path->count > 0;
-        if (!covering(index, &stripped, &offset, &member, &inner))
-            return false;
-        const bool nameless = !dwarf_diename(&stripped) && path->count > 0;
-        if (dwarf_tag(&member) == DW_TAG_member && !nameless) {
-            const char *name = dwarf_diename(&member);
-            if (name)
-                path->steps[path->count++] = (struct types_member_step){type, name};
-        }
-        type = inner;
-    }
-    return false;
-}
-
 /* Finds the owner by the place that a piece of evidence names. */
 static bool take_place(const struct types_site *site, const struct types_evidence *evidence,
                        struct owner *owner)
@@ -699,7 +666,7 @@ static bool take_place(const struct types_site *site, const struct types_evidenc
     take_value(&(struct looking){.site = site, .object = &object}, &to);
     if (!object.known)
         return false;
-    if (member_path(site->index, &object.type, object.offset, &path)) {
+    if (member_path(site->index, &object.type, object.offset, NULL, true, &path)) {
         take_path(site->index, &path, owner);
         owner->inexact = object.inexact;
         return true;
