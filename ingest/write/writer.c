@@ -183,7 +183,7 @@ struct writer_allocation_pages {
     struct writer_btree allocation, column_chunk;
     struct writer_roots roots;
     struct writer_directory directory; /* of the chunks; kept until the end */
-    uint64_t base;                     /* of the places; chosen by the first batch */
+    uint64_t base;                     /* of the address codes; chosen by the first batch */
     uint8_t *packed; /* one column of one chunk, after room for the beginning of its record */
 };
 
@@ -192,7 +192,7 @@ enum {
     ROW_SIZE,
     ROW_STACK,
     ROW_ALLOC_NS,
-    ROW_PLACE,
+    ROW_ADDRESS_CODE,
     ROW_LIVED_NS,
     ROW_THREAD,
     ROW_TYPE,
@@ -205,8 +205,8 @@ enum {
     ROW_ALIGNMENT,
     ROW_WHOLE_ADDRESS,
     ROW_FIELDS,
-    ROW_FIELDS_LEAST = ROW_PLACE, /* those before have no default in the schema */
-    ROW_MOST = 2 + 9 * ROW_FIELDS /* bytes of a record */
+    ROW_FIELDS_LEAST = ROW_ADDRESS_CODE, /* those before have no default in the schema */
+    ROW_MOST = 2 + 9 * ROW_FIELDS        /* bytes of a record */
 };
 
 /* Values of a row of `column_chunk`, and room for all of its record but the blob. */
@@ -244,10 +244,10 @@ static const char *writer_allocation_pages_error(const struct writer_allocation_
     return strerror(tables->pages.error);
 }
 
-/* A place takes three bytes within 64 MiB of the base. Heaps grow upward: the base lies above the
- * blocks of the first batch. Places are unique for addresses below this limit. */
+/* An address code takes three bytes within 64 MiB of the base. Heaps grow upward: the base lies
+ * above the blocks of the first batch. Places are unique for addresses below this limit. */
 #define BASE_ABOVE (UINT64_C(32) << 20)
-#define PLACE_LIMIT (UINT64_C(1) << 62)
+#define ADDRESS_CODE_LIMIT (UINT64_C(1) << 62)
 
 /* Returns a multiple of 16 near the middle one of some addresses of the batch. */
 static uint64_t choose_base(const struct row_batch *batch)
@@ -259,7 +259,7 @@ static uint64_t choose_base(const struct row_batch *batch)
         some[i] = batch->column[COLUMN_ADDRESS][i * batch->rows / count];
     qsort(some, count, sizeof(some[0]), compare_uint64);
     const uint64_t middle = count == 0 ? 0 : some[count / 2];
-    return middle >= PLACE_LIMIT - BASE_ABOVE ? 0 : (middle & ~UINT64_C(15)) + BASE_ABOVE;
+    return middle >= ADDRESS_CODE_LIMIT - BASE_ABOVE ? 0 : (middle & ~UINT64_C(15)) + BASE_ABOVE;
 }
 
 /* Fills the values of row `i`. Returns which of them are NULL, as bits. */
@@ -269,7 +269,7 @@ static uint32_t row_values(const struct row_batch *batch, size_t i, uint64_t bas
         [ROW_SIZE] = COLUMN_SIZE,
         [ROW_STACK] = COLUMN_STACK,
         [ROW_ALLOC_NS] = COLUMN_ALLOC_NS,
-        [ROW_PLACE] = COLUMN_ADDRESS,
+        [ROW_ADDRESS_CODE] = COLUMN_ADDRESS,
         [ROW_LIVED_NS] = COLUMN_LIFE_NS,
         [ROW_THREAD] = COLUMN_THREAD,
         [ROW_TYPE] = COLUMN_TYPE,
@@ -284,14 +284,16 @@ static uint32_t row_values(const struct row_batch *batch, size_t i, uint64_t bas
     };
     for (size_t k = 0; k < ROW_FIELDS; k++)
         values[k] = (int64_t)batch->column[columns[k]][i];
-    const bool whole = (uint64_t)values[ROW_PLACE] >= PLACE_LIMIT, live = values[ROW_LIVED_NS] == 0;
+    const bool whole = (uint64_t)values[ROW_ADDRESS_CODE] >= ADDRESS_CODE_LIMIT,
+               live = values[ROW_LIVED_NS] == 0;
     if (!whole) {
-        values[ROW_PLACE] -= (int64_t)base;
-        values[ROW_PLACE] =
-            values[ROW_PLACE] % 16 == 0 ? values[ROW_PLACE] / 8 : values[ROW_PLACE] * 2 + 1;
+        values[ROW_ADDRESS_CODE] -= (int64_t)base;
+        values[ROW_ADDRESS_CODE] = values[ROW_ADDRESS_CODE] % 16 == 0
+                                       ? values[ROW_ADDRESS_CODE] / 8
+                                       : values[ROW_ADDRESS_CODE] * 2 + 1;
     }
     values[ROW_LIVED_NS] = (int64_t)((uint64_t)values[ROW_LIVED_NS] - 1);
-    return (uint32_t)whole << ROW_PLACE | (uint32_t)!whole << ROW_WHOLE_ADDRESS |
+    return (uint32_t)whole << ROW_ADDRESS_CODE | (uint32_t)!whole << ROW_WHOLE_ADDRESS |
            (uint32_t)live << ROW_LIVED_NS |
            (uint32_t)(live || values[ROW_FREED_BY] == values[ROW_THREAD]) << ROW_FREED_BY |
            (uint32_t)(values[ROW_REALLOC_OF] == 0) << ROW_REALLOC_OF |
@@ -303,8 +305,9 @@ static size_t encode_row(const struct row_batch *batch, size_t i, uint64_t base,
 {
     /* A row leaves these values out at its end, and NULL. -1: none. */
     static const int8_t left_out[ROW_FIELDS] = {
-        [ROW_PLACE] = -1,      [ROW_LIVED_NS] = -1,   [ROW_THREAD] = 1,         [ROW_COUNT] = 1,
-        [ROW_REALLOC_OF] = -1, [ROW_FREE_STACK] = -1, [ROW_WHOLE_ADDRESS] = -1, [ROW_FREED_BY] = -1,
+        [ROW_ADDRESS_CODE] = -1,  [ROW_LIVED_NS] = -1,   [ROW_THREAD] = 1,
+        [ROW_COUNT] = 1,          [ROW_REALLOC_OF] = -1, [ROW_FREE_STACK] = -1,
+        [ROW_WHOLE_ADDRESS] = -1, [ROW_FREED_BY] = -1,
     };
     int64_t values[ROW_FIELDS];
     const uint32_t nulls = row_values(batch, i, base, values);
@@ -401,7 +404,7 @@ struct writer {
     struct writer_allocation_pages allocation_pages;
     struct writer_user_rows user_rows;
     struct writer_directory directory;
-    uint64_t base; /* of the places in the rows */
+    uint64_t base; /* of the address codes in the rows */
     struct {
         struct writer_frame_roots frames;
         uint32_t call_node, call_node_parent, stack_type, size_type, residency_stack;
@@ -464,7 +467,7 @@ static bool create_tables(struct writer *writer)
 }
 
 /* Opens the session for all other tables, after its rows are written. The schema gets the number
- * from which the rows' places count. */
+ * from which the address codes count. */
 static bool open_tables(struct writer *writer)
 {
     char sql[256];
