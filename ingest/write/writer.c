@@ -54,8 +54,7 @@ static uint32_t find_type(struct writer_run_rows *rows, const struct type_row *t
             same_text(known->name, type->name) && same_text(known->element, type->element))
             return index + 1;
     }
-    if (!array_reserve(&rows->known, &rows->known_capacity, rows->known_count + 1,
-                       sizeof(*rows->known)) ||
+    if (!ARRAY_RESERVE(rows->known, rows->known_count, rows->known_capacity) ||
         !index_map_insert(&rows->by_name, hash, (uint32_t)rows->known_count))
         return 0;
     const struct run_type added = {copy(type->name), copy(type->element), type->size,
@@ -284,13 +283,11 @@ static uint32_t row_values(const struct row_batch *batch, size_t i, uint64_t bas
     };
     for (size_t k = 0; k < ROW_FIELDS; k++)
         values[k] = (int64_t)batch->column[columns[k]][i];
-    const bool whole = (uint64_t)values[ROW_ADDRESS_CODE] >= ADDRESS_CODE_LIMIT,
-               live = values[ROW_LIVED_NS] == 0;
+    int64_t *const code = &values[ROW_ADDRESS_CODE];
+    const bool whole = (uint64_t)*code >= ADDRESS_CODE_LIMIT, live = values[ROW_LIVED_NS] == 0;
     if (!whole) {
-        values[ROW_ADDRESS_CODE] -= (int64_t)base;
-        values[ROW_ADDRESS_CODE] = values[ROW_ADDRESS_CODE] % 16 == 0
-                                       ? values[ROW_ADDRESS_CODE] / 8
-                                       : values[ROW_ADDRESS_CODE] * 2 + 1;
+        *code -= (int64_t)base;
+        *code = *code % 16 == 0 ? *code / 8 : *code * 2 + 1;
     }
     values[ROW_LIVED_NS] = (int64_t)((uint64_t)values[ROW_LIVED_NS] - 1);
     return (uint32_t)whole << ROW_ADDRESS_CODE | (uint32_t)!whole << ROW_WHOLE_ADDRESS |
