@@ -216,8 +216,8 @@ static bool append(struct trace_list *list, const char *folder, const char *name
     char *path = NULL;
     struct stat about;
     struct trace_file_id id = {0};
-    if (!array_reserve(&list->paths, &list->capacity, list->count + 1, sizeof(*list->paths)) ||
-        !array_reserve(&list->ids, &list->id_capacity, list->count + 1, sizeof(*list->ids)) ||
+    if (!ARRAY_RESERVE(list->paths, list->count, list->capacity) ||
+        !ARRAY_RESERVE(list->ids, list->count, list->id_capacity) ||
         (folder ? asprintf(&path, "%s/%s", folder, name) < 0 : !(path = strdup(name))))
         return ingest_fail_memory(status, "the list of traces");
     if (stat(path, &about) == 0)

@@ -28,6 +28,10 @@ static inline bool array_grow(void *items, size_t *capacity, size_t needed, size
     return true;
 }
 
+/* Makes room for one more item behind the first `count`, as array_grow() does. */
+#define ARRAY_GROW(items, count, capacity)                                                         \
+    array_grow(&(items), &(capacity), (size_t)(count) + 1, sizeof(*(items)))
+
 /* Frees some pointers. */
 #define FREE_ALL(...)                                                                              \
     free_all((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))

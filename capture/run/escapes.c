@@ -337,7 +337,7 @@ static struct process *find(const struct list *list, pid_t process)
 
 static bool add(struct list *list, struct process process)
 {
-    if (!array_grow(&list->items, &list->capacity, list->count + 1, sizeof(*list->items)))
+    if (!ARRAY_GROW(list->items, list->count, list->capacity))
         return false;
     list->items[list->count++] = process;
     return true;

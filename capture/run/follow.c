@@ -306,8 +306,7 @@ static bool find_new(struct run_pack *pack)
 {
     uint32_t count = atomic_load((_Atomic uint32_t *)&pack->client->header->chunk_count);
     for (; pack->known < count; pack->known++) {
-        if (!array_grow(&pack->waiting, &pack->waiting_capacity, pack->waiting_count + 1,
-                        sizeof(*pack->waiting)))
+        if (!ARRAY_GROW(pack->waiting, pack->waiting_count, pack->waiting_capacity))
             return false;
         pack->waiting[pack->waiting_count++] = pack->known;
     }

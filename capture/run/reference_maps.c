@@ -88,8 +88,7 @@ static bool add_region(struct reference_maps *maps, char *line)
 {
     struct reference_region region = {0};
     const char *at = line;
-    if (!array_grow(&maps->regions, &maps->region_capacity, maps->region_count + 1,
-                    sizeof(*maps->regions)))
+    if (!ARRAY_GROW(maps->regions, maps->region_count, maps->region_capacity))
         return false;
     region.start = read_hex(&at);
     at += *at == '-';
@@ -130,8 +129,7 @@ static bool parse(struct reference_maps *maps)
         if (region->inode == 0 || region->path[0] != '/')
             continue;
         if (!last || last->inode != region->inode || strcmp(last->path, region->path) != 0) {
-            if (!array_grow(&maps->modules, &maps->module_capacity, maps->module_count + 1,
-                            sizeof(*maps->modules)))
+            if (!ARRAY_GROW(maps->modules, maps->module_count, maps->module_capacity))
                 return false;
             last = &maps->modules[maps->module_count++];
             *last = (struct reference_module){
@@ -183,8 +181,7 @@ static bool learn_modules(struct reference_maps *maps)
         const struct reference_module *module = &maps->modules[i];
         if (!module->executes)
             continue;
-        if (!array_grow(&maps->known, &maps->known_capacity, maps->known_count + 1,
-                        sizeof(*maps->known)))
+        if (!ARRAY_GROW(maps->known, maps->known_count, maps->known_capacity))
             return false;
         maps->known[maps->known_count++] = (struct reference_known){
             module->start, module->inode, read_data_end(maps->process, module)};
@@ -224,8 +221,7 @@ static bool read_own(struct reference_maps *maps, uint64_t list, uint32_t count)
         for (uint32_t i = 0; i < now; i++) {
             if (pairs[i][0] < PAGE || pairs[i][1] == 0)
                 continue;
-            if (!array_grow(&maps->own, &maps->own_capacity, maps->own_count + 1,
-                            sizeof(*maps->own)))
+            if (!ARRAY_GROW(maps->own, maps->own_count, maps->own_capacity))
                 return false;
             maps->own[maps->own_count++] =
                 (struct reference_range){pairs[i][0], pairs[i][0] + pairs[i][1]};
@@ -247,10 +243,8 @@ static bool add_mapping(struct reference_maps *maps, struct reference_mapping ma
         return true;
     if (mapping.from < mapping.start)
         mapping.from = mapping.start;
-    if (!array_grow(&maps->mappings, &maps->mapping_capacity, maps->mapping_count + 1,
-                    sizeof(*maps->mappings)) ||
-        !array_grow(&maps->targets, &maps->target_capacity, maps->target_count + 1,
-                    sizeof(*maps->targets)))
+    if (!ARRAY_GROW(maps->mappings, maps->mapping_count, maps->mapping_capacity) ||
+        !ARRAY_GROW(maps->targets, maps->target_count, maps->target_capacity))
         return false;
     maps->mappings[maps->mapping_count++] = mapping;
     if (!is_target(mapping.kind))

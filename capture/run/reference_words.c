@@ -87,8 +87,7 @@ static bool next_block(struct worker *worker)
 {
     struct reference_words *words = worker->words;
     pthread_mutex_lock(&words->lock);
-    bool good = array_grow(&words->blocks, &words->block_capacity, words->block_count + 1,
-                           sizeof(*words->blocks));
+    bool good = ARRAY_GROW(words->blocks, words->block_count, words->block_capacity);
     if (good) {
         const uint32_t index = (uint32_t)words->block_count++;
         words->blocks[index] = (struct block){0};
@@ -318,8 +317,7 @@ static bool add_units(struct reference_words *words, const struct reference_mapp
 {
     while (start < end) {
         const uint64_t next = (start / UNIT + 1) * UNIT < end ? (start / UNIT + 1) * UNIT : end;
-        if (!array_grow(&words->units, &words->unit_capacity, words->unit_count + 1,
-                        sizeof(*words->units)))
+        if (!ARRAY_GROW(words->units, words->unit_count, words->unit_capacity))
             return false;
         words->units[words->unit_count++] =
             (struct unit){.start = start,

@@ -49,7 +49,7 @@ static bool add_pages(struct page_list *list, uint64_t page, uint64_t count,
         last->count += count;
         return true;
     }
-    if (!array_grow(&list->runs, &list->capacity, list->count + 1, sizeof(*list->runs)))
+    if (!ARRAY_GROW(list->runs, list->count, list->capacity))
         return false;
     list->runs[list->count++] = (struct run_of_pages){page, count, kind};
     return true;
@@ -167,8 +167,7 @@ static bool read_mappings(struct run_residency *residency)
         /* A mapping that grew while it was read comes twice. */
         if (list->count > 0 && list->mappings[list->count - 1].end > mapping.start)
             free(list->mappings[--list->count].name);
-        if (!array_grow(&list->mappings, &list->capacity, list->count + 1,
-                        sizeof(*list->mappings))) {
+        if (!ARRAY_GROW(list->mappings, list->count, list->capacity)) {
             free(mapping.name);
             break;
         }

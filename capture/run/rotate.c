@@ -22,7 +22,7 @@
 
 static bool add_trace(struct run_kept *kept, const char *path, const struct stat *status)
 {
-    if (!array_grow(&kept->traces, &kept->capacity, kept->count + 1, sizeof(*kept->traces)))
+    if (!ARRAY_GROW(kept->traces, kept->count, kept->capacity))
         return false;
     char *copy = strdup(path);
     if (copy)

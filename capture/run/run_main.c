@@ -209,8 +209,7 @@ static void note(void *context, const char *trace)
             programs->list[i].count++;
             return;
         }
-    if (!array_grow(&programs->list, &programs->capacity, programs->count + 1,
-                    sizeof(*programs->list))) {
+    if (!ARRAY_GROW(programs->list, programs->count, programs->capacity)) {
         programs->unnamed++;
         return;
     }

@@ -26,8 +26,7 @@ bool seized_has(const struct seized *seized, pid_t thread)
 
 static bool add(struct seized *seized, pid_t thread)
 {
-    if (!array_grow(&seized->threads, &seized->capacity, seized->count + 1,
-                    sizeof(*seized->threads)))
+    if (!ARRAY_GROW(seized->threads, seized->count, seized->capacity))
         return false;
     seized->threads[seized->count++] = thread;
     return true;

@@ -14,6 +14,10 @@
  * then nothing has changed. */
 bool array_reserve(void *items, size_t *capacity, size_t needed, size_t item_size);
 
+/* Makes room for one more item behind the first `count`. */
+#define ARRAY_RESERVE(items, count, capacity)                                                      \
+    array_reserve(&(items), &(capacity), (size_t)(count) + 1, sizeof(*(items)))
+
 /* Returns memory for free(), not zeroed, that is read in a random order: in large pages if there is
  * much of it, because most of those are in the processor's TLB. NULL if memory is exhausted. */
 void *array_scattered(size_t size);

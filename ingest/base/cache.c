@@ -171,7 +171,7 @@ static void trim(int folder, uint64_t limit)
             continue;
         if (is_left_over(item->d_name, &about))
             unlinkat(folder, item->d_name, 0);
-        if (!is_entry(item->d_name) || !array_reserve(&files, &capacity, count + 1, sizeof(*files)))
+        if (!is_entry(item->d_name) || !ARRAY_RESERVE(files, count, capacity))
             continue;
         struct file *file = &files[count++];
         memcpy(file->name, item->d_name, strlen(item->d_name) + 1);
@@ -349,9 +349,7 @@ static void add_file(struct cache_depends *depends, const char *path, uint64_t h
                      const struct identity *identity)
 {
     char *copy = strdup(path);
-    if (!copy ||
-        !array_reserve(&depends->rows, &depends->capacity, depends->count + 1,
-                       sizeof(*depends->rows)) ||
+    if (!copy || !ARRAY_RESERVE(depends->rows, depends->count, depends->capacity) ||
         !index_map_insert(&depends->by_path, hash, (uint32_t)depends->count)) {
         free(copy);
         depends->unknown = true;
@@ -502,7 +500,7 @@ static bool add_pair(struct cache *cache, const struct pair *pair)
 {
     const uint8_t *question = place(cache, pair, pair->question);
     if (cache->count >= NO_PAIR - 1 ||
-        !array_reserve(&cache->pairs, &cache->capacity, cache->count + 1, sizeof(*cache->pairs)) ||
+        !ARRAY_RESERVE(cache->pairs, cache->count, cache->capacity) ||
         !index_map_insert(&cache->by_question,
                           hash_bytes(hash_seed(), question, pair->question_size),
                           (uint32_t)cache->count))

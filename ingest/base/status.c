@@ -73,8 +73,7 @@ struct problem *problems_add(struct problems *problems, enum problem_kind kind, 
 {
     va_list arguments;
     if (problems->counts[kind]++ >= PROBLEMS_KEPT_PER_KIND ||
-        !array_reserve(&problems->kept, &problems->capacity, problems->kept_count + 1,
-                       sizeof(*problems->kept)))
+        !ARRAY_RESERVE(problems->kept, problems->kept_count, problems->capacity))
         return NULL;
     struct problem *problem = &problems->kept[problems->kept_count++];
     problem->kind = kind;

@@ -58,10 +58,8 @@ static bool remember(struct replay *replay, const struct trace_event *event, boo
 {
     const struct trace_extension *extension = event->extension;
     struct earlier *earlier = &replay->earlier;
-    if (!array_reserve(&earlier->before_ns, &earlier->capacity, earlier->count + 1,
-                       sizeof(*earlier->before_ns)) ||
-        !array_reserve(&earlier->heap, &earlier->heap_capacity, earlier->heap_count + 1,
-                       sizeof(*earlier->heap)))
+    if (!ARRAY_RESERVE(earlier->before_ns, earlier->count, earlier->capacity) ||
+        !ARRAY_RESERVE(earlier->heap, earlier->heap_count, earlier->heap_capacity))
         return false;
     earlier->before_ns[earlier->count++] = replay_before_ns(replay, event, extension->age);
     if (of_heap) {
@@ -117,8 +115,7 @@ static uint64_t replay_earlier_row(struct replay *replay, const struct live_bloc
     const uint64_t number = number_of(earlier, block);
     if (number == 0 || row == 0)
         return row;
-    if (!array_reserve(&earlier->rows, &earlier->row_capacity, earlier->row_count + 1,
-                       sizeof(*earlier->rows)))
+    if (!ARRAY_RESERVE(earlier->rows, earlier->row_count, earlier->row_capacity))
         return 0;
     earlier->rows[earlier->row_count++] =
         (struct earlier_row){.row = row, .before_ns = earlier->before_ns[number - 1]};
@@ -216,8 +213,7 @@ bool replay_close_late(struct replay *replay, struct live_block *block,
 uint64_t replay_inherit(struct replay *replay, struct live_table *table, struct live_block *block,
                         const struct inherited_free *free)
 {
-    if (!array_reserve(&replay->inherited, &replay->inherited_capacity, replay->inherited_count + 1,
-                       sizeof(*replay->inherited)))
+    if (!ARRAY_RESERVE(replay->inherited, replay->inherited_count, replay->inherited_capacity))
         return 0;
     replay->inherited[replay->inherited_count++] = *free;
     if (block->state == BLOCK_EMPTY) {

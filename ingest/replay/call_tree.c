@@ -18,8 +18,7 @@ struct call_tree_sums {
 
 static bool make_node(struct call_tree *tree, uint32_t parent, uint32_t function)
 {
-    if (tree->count >= INDEX_NONE ||
-        !array_reserve(&tree->nodes, &tree->capacity, tree->count + 1, sizeof(*tree->nodes)))
+    if (tree->count >= INDEX_NONE || !ARRAY_RESERVE(tree->nodes, tree->count, tree->capacity))
         return false;
     tree->nodes[tree->count++] = (struct call_tree_node){.parent = parent, .function = function};
     return true;
@@ -44,8 +43,7 @@ static bool add_usage(struct call_tree *tree, uint32_t node, const struct stack_
 {
     uint32_t *self = &tree->nodes[node].self;
     if (*self == 0) {
-        if (!array_reserve(&tree->selves, &tree->self_capacity, tree->self_count + 1,
-                           sizeof(*tree->selves)))
+        if (!ARRAY_RESERVE(tree->selves, tree->self_count, tree->self_capacity))
             return false;
         *self = (uint32_t)++tree->self_count;
     }
@@ -66,7 +64,7 @@ bool call_tree_enter(struct call_tree_path *path, const struct call_tree_step *s
 {
     while (path->count > 0 && path->steps[path->count - 1].node != parent)
         path->count--;
-    if (!array_reserve(&path->steps, &path->capacity, path->count + 1, sizeof(*path->steps)))
+    if (!ARRAY_RESERVE(path->steps, path->count, path->capacity))
         return false;
     path->steps[path->count] = *step;
     path->steps[path->count++].call = CALL_TREE_ROOT;

@@ -150,8 +150,7 @@ static bool pack_all(struct segment *segment, cold_blocks_source *source, void *
     const struct live_block *block;
     for (size_t i = 0; (block = source(context)); i++) {
         if (!array_grow(&segment->bytes, &segment->capacity, segment->length + PACKED_MOST, 1) ||
-            !array_grow(&segment->pages, &segment->page_capacity, segment->page_count + 1,
-                        sizeof(*segment->pages)))
+            !ARRAY_GROW(segment->pages, segment->page_count, segment->page_capacity))
             return false;
         if (i % PAGE_BLOCKS == 0) {
             segment->pages[segment->page_count++] =

@@ -21,8 +21,8 @@ static uint32_t find_or_add(struct collections *collections, uint32_t id)
     if (known != INDEX_NONE)
         return known;
     const uint32_t place = (uint32_t)collections->runtime_count;
-    if (!array_reserve(&collections->runtimes, &collections->runtime_capacity,
-                       collections->runtime_count + 1, sizeof(*collections->runtimes)) ||
+    if (!ARRAY_RESERVE(collections->runtimes, collections->runtime_count,
+                       collections->runtime_capacity) ||
         !index_map_insert(&collections->by_id, hash_combine(hash_seed(), id), place))
         return INDEX_NONE;
     collections->runtimes[collections->runtime_count++] = (struct collecting_runtime){.id = id};
@@ -60,8 +60,8 @@ bool collections_before(struct collections *collections, uint32_t runtime, int64
 bool collections_mark(struct collections *collections, uint32_t runtime, bool begins, uint64_t ns)
 {
     const uint32_t place = find_or_add(collections, runtime);
-    if (place == INDEX_NONE || !array_reserve(&collections->rows, &collections->capacity,
-                                              collections->count + 1, sizeof(*collections->rows)))
+    if (place == INDEX_NONE ||
+        !ARRAY_RESERVE(collections->rows, collections->count, collections->capacity))
         return false;
     struct collecting_runtime *of = &collections->runtimes[place];
     if (of->collects)

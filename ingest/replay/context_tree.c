@@ -32,7 +32,7 @@ static bool note_place(struct context_tree *tree, uint32_t id, uint32_t place)
     enum { NEAR_LEAST = 1024 };
     if (id >= NEAR_LEAST && id / 2 > tree->count)
         return index_map_insert(&tree->far, hash_id(id), place);
-    if (!array_reserve(&tree->near, &tree->near_capacity, (size_t)id + 1, sizeof(*tree->near)))
+    if (!ARRAY_RESERVE(tree->near, id, tree->near_capacity))
         return false;
     tree->near[id] = place + 1;
     return true;
@@ -48,8 +48,7 @@ bool context_tree_add(struct context_tree *tree, uint32_t id, uint32_t parent, u
                            node->module != module || node->value != value;
         return true;
     }
-    if (tree->count >= CONTEXT_LOST ||
-        !array_reserve(&tree->nodes, &tree->capacity, tree->count + 1, sizeof(*tree->nodes)) ||
+    if (tree->count >= CONTEXT_LOST || !ARRAY_RESERVE(tree->nodes, tree->count, tree->capacity) ||
         !note_place(tree, id, (uint32_t)tree->count))
         return false;
     tree->nodes[tree->count++] = (struct context_node){

@@ -66,8 +66,7 @@ static uint32_t find_arena(struct replay *replay, uint64_t id)
         return replay->last_arena = index;
     index = (uint32_t)replay->arena_count;
     if (index == ARENA_NO_ROW ||
-        !array_reserve(&replay->arenas, &replay->arena_capacity, replay->arena_count + 1,
-                       sizeof(*replay->arenas)) ||
+        !ARRAY_RESERVE(replay->arenas, replay->arena_count, replay->arena_capacity) ||
         !index_map_insert(&replay->arena_by_id, hash, index))
         return ARENA_NO_ROW;
     replay->arenas[replay->arena_count++] = (struct arena_row){
@@ -357,8 +356,7 @@ struct kept_blocks replay_kept(const struct replay *replay, const struct arena_r
 
 static bool add_mark(struct replay *replay, const char *kind, struct trace_text name)
 {
-    if (!array_reserve(&replay->marks, &replay->mark_capacity, replay->mark_count + 1,
-                       sizeof(*replay->marks)))
+    if (!ARRAY_RESERVE(replay->marks, replay->mark_count, replay->mark_capacity))
         return false;
     struct mark_row *mark = &replay->marks[replay->mark_count++];
     *mark = (struct mark_row){.ns = replay->now_ns, .kind = kind};
@@ -395,8 +393,7 @@ static bool add_sample(struct replay *replay, const struct trace_event *event)
                        "a resident size that no process can have: left out");
         return true;
     }
-    if (!array_reserve(&replay->samples, &replay->sample_capacity, replay->sample_count + 1,
-                       sizeof(*replay->samples)))
+    if (!ARRAY_RESERVE(replay->samples, replay->sample_count, replay->sample_capacity))
         return false;
     replay->samples[replay->sample_count++] = (struct rss_row){replay->now_ns, bytes};
     return true;

@@ -305,8 +305,8 @@ static uint32_t find_source_file(struct frames *frames, const char *path, bool *
     while ((index = index_map_next(&frames->by_source_file, hash, &probe)) != INDEX_NONE)
         if (strcmp(frames->source_files[index], path) == 0)
             return index;
-    if (!array_reserve(&frames->source_files, &frames->source_file_capacity,
-                       frames->source_file_count + 1, sizeof(*frames->source_files)) ||
+    if (!ARRAY_RESERVE(frames->source_files, frames->source_file_count,
+                       frames->source_file_capacity) ||
         !index_map_insert(&frames->by_source_file, hash, (uint32_t)frames->source_file_count)) {
         *good = false;
         return FRAMES_NONE;
@@ -343,8 +343,7 @@ static uint32_t find_function(struct frames *frames, uint32_t module,
             return index;
     }
     if (!*good ||
-        !array_reserve(&frames->functions, &frames->function_capacity, frames->function_count + 1,
-                       sizeof(*frames->functions)) ||
+        !ARRAY_RESERVE(frames->functions, frames->function_count, frames->function_capacity) ||
         !index_map_insert(&frames->by_function, hash, (uint32_t)frames->function_count)) {
         *good = false;
         return FRAMES_NONE;
@@ -425,8 +424,7 @@ static bool add_range(struct frames *frames, uint64_t hash, uint32_t module,
     /* Calls of mprof.h are inlined. They are not frames, as malloc's own are not, and their caller
      * is an allocator. */
     size_t entry = count > 1 && symbols[0].inlined && call_site_is_report(symbols[0].function);
-    bool good = array_reserve(&frames->ranges, &frames->range_capacity, frames->range_count + 1,
-                              sizeof(*frames->ranges)) &&
+    bool good = ARRAY_RESERVE(frames->ranges, frames->range_count, frames->range_capacity) &&
                 array_reserve(&frames->rows, &frames->row_capacity, frames->row_count + count,
                               sizeof(*frames->rows)) &&
                 index_map_insert(&frames->by_pc, hash, (uint32_t)frames->range_count);

@@ -142,8 +142,7 @@ static bool add(struct free_calls *calls, const struct live_block *block, uint32
             break;
     }
     if (index == INDEX_NONE) {
-        if (!array_reserve(&calls->rows, &calls->capacity, calls->count + 1,
-                           sizeof(*calls->rows)) ||
+        if (!ARRAY_RESERVE(calls->rows, calls->count, calls->capacity) ||
             !index_map_insert(&calls->by_stacks, hash, (uint32_t)calls->count))
             return false;
         index = (uint32_t)calls->count++;
@@ -242,8 +241,7 @@ bool wrong_sizes_add(struct wrong_sizes *sizes, const struct wrong_size_row *blo
         if (is_same(&sizes->rows[index], block))
             break;
     if (index == INDEX_NONE) {
-        if (!array_reserve(&sizes->rows, &sizes->capacity, sizes->count + 1,
-                           sizeof(*sizes->rows)) ||
+        if (!ARRAY_RESERVE(sizes->rows, sizes->count, sizes->capacity) ||
             !index_map_insert(&sizes->by_row, hash, (uint32_t)sizes->count))
             return false;
         index = (uint32_t)sizes->count++;

@@ -23,8 +23,7 @@ static bool begin(struct heap_snapshots *snapshots, const uint8_t *at, const uin
             read.number <= snapshots->rows[snapshots->count - 1].begin.number);
     if (*bad)
         return true;
-    if (!array_reserve(&snapshots->rows, &snapshots->capacity, snapshots->count + 1,
-                       sizeof(*snapshots->rows)))
+    if (!ARRAY_RESERVE(snapshots->rows, snapshots->count, snapshots->capacity))
         return false;
     struct heap_snapshot *row = &snapshots->rows[snapshots->count++];
     row->begin = read;
@@ -43,8 +42,7 @@ static bool add_mapping(struct heap_snapshots *snapshots, const uint8_t *at, con
            (row->mapping_count != 0 && row->mappings[row->mapping_count - 1].end > read.start);
     if (*bad)
         return true;
-    if (!array_reserve(&row->mappings, &row->mapping_capacity, row->mapping_count + 1,
-                       sizeof(*row->mappings)))
+    if (!ARRAY_RESERVE(row->mappings, row->mapping_count, row->mapping_capacity))
         return false;
     struct heap_snapshot_mapping *mapping = &row->mappings[row->mapping_count++];
     *mapping = (struct heap_snapshot_mapping){.start = read.start,
@@ -65,8 +63,7 @@ static bool add_thread(struct heap_snapshots *snapshots, const uint8_t *at, cons
     *bad = !row;
     if (*bad)
         return true;
-    if (!array_reserve(&row->threads, &row->thread_capacity, row->thread_count + 1,
-                       sizeof(*row->threads)))
+    if (!ARRAY_RESERVE(row->threads, row->thread_count, row->thread_capacity))
         return false;
     row->threads[row->thread_count++] = read;
     return true;
@@ -84,8 +81,7 @@ static bool add_words(struct heap_snapshots *snapshots, const uint8_t *at, const
     *bad = !row || !trace_get_varint(&pairs, end, &count);
     if (*bad)
         return true;
-    if (!array_reserve(&row->pieces, &row->piece_capacity, row->piece_count + 1,
-                       sizeof(*row->pieces)))
+    if (!ARRAY_RESERVE(row->pieces, row->piece_count, row->piece_capacity))
         return false;
     struct heap_snapshot_words *piece = &row->pieces[row->piece_count++];
     piece->length = (size_t)(end - at);

@@ -29,8 +29,7 @@ static uint32_t *take_grains(struct last_owners *owners)
         return grains;
     }
     grains = array_scattered((size_t)PAGES_PER_SLAB * GRAINS * sizeof(*grains));
-    if (!grains || !array_grow(&owners->slabs, &owners->slab_capacity, owners->slab_count + 1,
-                               sizeof(*owners->slabs))) {
+    if (!grains || !ARRAY_GROW(owners->slabs, owners->slab_count, owners->slab_capacity)) {
         free(grains);
         return NULL;
     }
@@ -104,8 +103,7 @@ static bool note_fresh(struct last_owners *owners, uint64_t page)
     owners->blank--;
     if (owners->fresh_count > owners->capacity)
         return true;
-    if (!array_grow(&owners->fresh, &owners->fresh_capacity, owners->fresh_count + 1,
-                    sizeof(*owners->fresh)))
+    if (!ARRAY_GROW(owners->fresh, owners->fresh_count, owners->fresh_capacity))
         return false;
     owners->fresh[owners->fresh_count++] = page;
     return true;

@@ -152,8 +152,7 @@ static bool end_part(struct regions *regions, struct place at, uint64_t begin, u
     const struct region_row row = *at_place(regions, at);
     const uint64_t from = begin > row.address ? begin : row.address;
     const uint64_t to = end < end_of(&row) ? end : end_of(&row);
-    if (!array_reserve(&regions->rows, &regions->row_capacity, regions->row_count + 1,
-                       sizeof(*regions->rows)))
+    if (!ARRAY_RESERVE(regions->rows, regions->row_count, regions->row_capacity))
         return false;
     struct region_row ended = piece(&row, from, to);
     ended.unmap_ns = by->ns;
@@ -252,8 +251,7 @@ static bool add_file(struct regions *regions, const char *file, size_t length, u
             return true;
         }
     }
-    if (!array_reserve(&regions->files, &regions->file_capacity, regions->file_count + 1,
-                       sizeof(*regions->files)))
+    if (!ARRAY_RESERVE(regions->files, regions->file_count, regions->file_capacity))
         return false;
     char *copy = strndup(file, length);
     if (!copy)

@@ -88,8 +88,7 @@ static bool replay_keep_free(struct replay *replay, const struct trace_event *ev
 {
     if (replay->pending_count >= WAITING_MOST && !replay_settle_frees(replay, NULL))
         return false;
-    if (!array_reserve(&replay->pending, &replay->pending_capacity, replay->pending_count + 1,
-                       sizeof(*replay->pending)))
+    if (!ARRAY_RESERVE(replay->pending, replay->pending_count, replay->pending_capacity))
         return false;
     replay->pending[replay->pending_count++] = (struct pending_free){
         address, event->offset, event->ticks, replay->now_ns, event->thread, stack};
@@ -120,8 +119,7 @@ static bool replay_contest(struct replay *replay, const struct trace_event *even
 {
     if (replay->contested_count >= WAITING_MOST && !replay_settle_blocks(replay, NULL))
         return false;
-    if (!array_reserve(&replay->contested, &replay->contested_capacity, replay->contested_count + 1,
-                       sizeof(*replay->contested)))
+    if (!ARRAY_RESERVE(replay->contested, replay->contested_count, replay->contested_capacity))
         return false;
     replay->contested[replay->contested_count++] = (struct contested_block){
         *block, event->ticks, replay->now_ns, event->offset, event->thread};
@@ -384,8 +382,7 @@ bool replay_extend(struct replay *replay, const struct trace_file *file)
     const struct trace_scan *scan = replay->scan;
     trace_time_init(&replay->time, file, scan->clock_ticks, scan->clock_monotonic_ns);
     replay->last = NULL; /* the counts may move */
-    return array_reserve(&replay->threads, &replay->thread_capacity, scan->threads.count + 1,
-                         sizeof(*replay->threads));
+    return ARRAY_RESERVE(replay->threads, scan->threads.count, replay->thread_capacity);
 }
 
 bool replay_init(struct replay *replay, const struct trace_file *file,

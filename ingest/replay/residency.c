@@ -167,7 +167,7 @@ static bool add_run(struct resident_runs *runs, uint64_t page, uint64_t count, u
         last->count += count;
         return true;
     }
-    if (!array_grow(&runs->runs, &runs->capacity, runs->count + 1, sizeof(*runs->runs)))
+    if (!ARRAY_GROW(runs->runs, runs->count, runs->capacity))
         return false;
     runs->runs[runs->count++] = (struct resident_run){page, count, kind};
     return true;
@@ -352,8 +352,7 @@ static uint32_t find_owner(struct residency *residency, uint32_t stack, uint32_t
             return index;
     /* Owner 0 is none. */
     index = residency->owner_count ? (uint32_t)residency->owner_count : 1;
-    if (!array_reserve(&residency->owners, &residency->owner_capacity, (size_t)index + 1,
-                       sizeof(*residency->owners)) ||
+    if (!ARRAY_RESERVE(residency->owners, index, residency->owner_capacity) ||
         !index_map_insert(&residency->owner_by_hash, hash, index))
         return OWNER_NONE;
     residency->owners[index] = (struct residency_sum){.stack = stack, .type = type};
@@ -364,8 +363,7 @@ static uint32_t find_owner(struct residency *residency, uint32_t stack, uint32_t
 uint32_t residency_owner(struct residency *residency, uint32_t stack, uint32_t type)
 {
     if (stack >= residency->stack_owner_capacity &&
-        !array_reserve(&residency->stack_owners, &residency->stack_owner_capacity,
-                       (size_t)stack + 1, sizeof(*residency->stack_owners)))
+        !ARRAY_RESERVE(residency->stack_owners, stack, residency->stack_owner_capacity))
         return OWNER_NONE;
     struct stack_owner *last = &residency->stack_owners[stack];
     if (last->owner == OWNER_NONE || last->type != type)
@@ -405,8 +403,7 @@ static bool know_heap(struct residency *residency, uint64_t address)
     *known = number + 1;
     if (residency_is_heap(residency, address))
         return true;
-    if (!array_grow(&residency->heaps, &residency->heap_capacity, residency->heap_count + 1,
-                    sizeof(*residency->heaps)) ||
+    if (!ARRAY_GROW(residency->heaps, residency->heap_count, residency->heap_capacity) ||
         !index_map_insert(&residency->heap_by_hash, hash, (uint32_t)residency->heap_count))
         return false;
     residency->heaps[residency->heap_count++] = number;
@@ -438,8 +435,7 @@ static bool note_changed(struct residency *residency, uint64_t address)
                     blocks->changed_count < CHANGED_MOST;
     if (!blocks->known)
         return true;
-    if (!array_grow(&blocks->changed, &blocks->changed_capacity, blocks->changed_count + 1,
-                    sizeof(*blocks->changed)))
+    if (!ARRAY_GROW(blocks->changed, blocks->changed_count, blocks->changed_capacity))
         return false;
     blocks->changed[blocks->changed_count++].key = address;
     return true;

@@ -46,12 +46,10 @@ static bool put_block(struct residency *residency, const struct live_block *bloc
     struct residency_blocks *blocks = &residency->blocks;
     uint64_t owner = residency_owner(residency, block->stack, block->type);
     uint64_t size = block->size;
-    if (owner == OWNER_NONE ||
-        !array_grow(&blocks->pairs, &blocks->capacity, blocks->count + 1, sizeof(*blocks->pairs)))
+    if (owner == OWNER_NONE || !ARRAY_GROW(blocks->pairs, blocks->count, blocks->capacity))
         return false;
     if (size >= LARGE_BLOCK) {
-        if (!array_grow(&blocks->large, &blocks->large_capacity, blocks->large_count + 1,
-                        sizeof(*blocks->large)))
+        if (!ARRAY_GROW(blocks->large, blocks->large_count, blocks->large_capacity))
             return false;
         blocks->large[blocks->large_count] = (struct number_pair){size, owner};
         size = LARGE_BLOCK;
@@ -148,8 +146,7 @@ static bool take_block(struct ledger *ledger)
         ledger->first = 0;
     }
     ledger->memory = residency_span(residency, ledger->allocator, pair->key, size, &span) &&
-                     array_grow(&blocks->chunks, &blocks->chunk_capacity, ledger->last + 1,
-                                sizeof(*blocks->chunks));
+                     ARRAY_GROW(blocks->chunks, ledger->last, blocks->chunk_capacity);
     if (!ledger->memory)
         return false;
     const uint64_t low = span.low < ledger->before ? ledger->before : span.low;
@@ -240,8 +237,7 @@ static void add_row(struct ledger *ledger, enum residency_class class, const cha
             return;
         }
     char *copy = strdup(detail);
-    if (!copy || !array_grow(&moment->rows, &moment->row_capacity, moment->row_count + 1,
-                             sizeof(*moment->rows))) {
+    if (!copy || !ARRAY_GROW(moment->rows, moment->row_count, moment->row_capacity)) {
         free(copy);
         ledger->memory = false;
         return;
@@ -657,8 +653,7 @@ static bool code_runs(const struct residency *residency, struct residency_moment
     for (size_t i = 0; i < residency->runs.count; i++) {
         const struct resident_run *run = &residency->runs.runs[i];
         if (i % RUNS_PER_PIECE == 0) {
-            if (!array_grow(&moment->pieces, &moment->piece_capacity, moment->piece_count + 1,
-                            sizeof(*moment->pieces)))
+            if (!ARRAY_GROW(moment->pieces, moment->piece_count, moment->piece_capacity))
                 return false;
             moment->pieces[moment->piece_count++] =
                 (struct residency_piece){moment->coded_length, 0};
@@ -826,8 +821,7 @@ static bool note_inherited(struct residency *residency)
 
 static bool keep_moment(struct residency *residency)
 {
-    if (!array_grow(&residency->moments, &residency->moment_capacity, residency->moment_count + 1,
-                    sizeof(*residency->moments)))
+    if (!ARRAY_GROW(residency->moments, residency->moment_count, residency->moment_capacity))
         return false;
     residency->moments[residency->moment_count++] = residency->next;
     residency->next = (struct residency_moment){0};

@@ -44,8 +44,7 @@ static bool runtimes_add_name(struct runtimes *runtimes, const struct trace_exte
 {
     if (find_name(runtimes, extension->module, extension->number) != INDEX_NONE)
         return true;
-    if (!array_reserve(&runtimes->names, &runtimes->name_capacity, runtimes->name_count + 1,
-                       sizeof(*runtimes->names)) ||
+    if (!ARRAY_RESERVE(runtimes->names, runtimes->name_count, runtimes->name_capacity) ||
         !index_map_insert(&runtimes->by_number, name_hash(extension->module, extension->number),
                           (uint32_t)runtimes->name_count))
         return false;
@@ -65,8 +64,7 @@ static bool runtimes_add_kind(struct runtimes *runtimes, const struct trace_exte
     const uint64_t id = extension->block_kind;
     if (find_kind(runtimes, id) != INDEX_NONE)
         return true;
-    if (!array_reserve(&runtimes->kinds, &runtimes->kind_capacity, runtimes->kind_count + 1,
-                       sizeof(*runtimes->kinds)) ||
+    if (!ARRAY_RESERVE(runtimes->kinds, runtimes->kind_count, runtimes->kind_capacity) ||
         !index_map_insert(&runtimes->by_id, hash_combine(hash_seed(), id),
                           (uint32_t)runtimes->kind_count))
         return false;
@@ -143,8 +141,7 @@ static bool add_line(struct module_lines *lines, const char *line)
         return true;
     if (lines->count >= INDEX_NONE - 1 ||
         !array_reserve(&lines->text, &lines->capacity, start + length + 1, 1) ||
-        !array_reserve(&lines->starts, &lines->start_capacity, lines->count + 1,
-                       sizeof(*lines->starts)) ||
+        !ARRAY_RESERVE(lines->starts, lines->count, lines->start_capacity) ||
         !index_map_insert(&lines->by_line, hash, (uint32_t)lines->count))
         return false;
     if (lines->count > 0)
@@ -244,8 +241,7 @@ static uint32_t threads_find(struct threads *threads, uint32_t number)
     uint32_t index = threads_known(threads, number);
     if (index != INDEX_NONE)
         return index;
-    if (!array_reserve(&threads->rows, &threads->capacity, threads->count + 1,
-                       sizeof(*threads->rows)) ||
+    if (!ARRAY_RESERVE(threads->rows, threads->count, threads->capacity) ||
         !index_map_insert(&threads->by_number, hash, (uint32_t)threads->count))
         return INDEX_NONE;
     threads->rows[threads->count] = (struct thread_row){
@@ -312,8 +308,7 @@ static bool add_bare_code(struct trace_scan *scan, const struct trace_extension 
 {
     if (is_bare(scan, extension->module, extension->address))
         return true;
-    if (!array_reserve(&scan->bare_codes, &scan->bare_capacity, scan->bare_count + 1,
-                       sizeof(*scan->bare_codes)) ||
+    if (!ARRAY_RESERVE(scan->bare_codes, scan->bare_count, scan->bare_capacity) ||
         !index_map_insert(&scan->bare_by_pc, bare_hash(extension->module, extension->address),
                           (uint32_t)scan->bare_count))
         return false;
@@ -334,8 +329,7 @@ static bool add_module(struct trace_scan *scan, const struct trace_extension *ex
                      extension->module);
         return true;
     }
-    if (!array_reserve(&scan->modules, &scan->module_capacity, scan->module_count + 1,
-                       sizeof(*scan->modules)) ||
+    if (!ARRAY_RESERVE(scan->modules, scan->module_count, scan->module_capacity) ||
         !index_map_insert(&scan->module_by_id, hash_combine(hash_seed(), extension->module),
                           (uint32_t)scan->module_count))
         return false;
@@ -585,7 +579,7 @@ static bool note_own_memory(struct trace_scan *scan, const struct trace_extensio
         }
     if (extension->size == 0 || extension->address > UINT64_MAX - extension->size)
         return true;
-    if (!array_reserve(&scan->own, &scan->own_capacity, scan->own_count + 1, sizeof(*scan->own)))
+    if (!ARRAY_RESERVE(scan->own, scan->own_count, scan->own_capacity))
         return false;
     scan->own[scan->own_count++] =
         (struct own_memory){extension->number, extension->address, extension->size, UINT64_MAX};

@@ -61,8 +61,7 @@ static bool slot_level_close(struct slot_level *level)
         return true;
     }
     if (!array_reserve(&level->bytes, &level->capacity, level->size + longest, 1) ||
-        !array_reserve(&level->parts, &level->part_capacity, level->part_count + 1,
-                       sizeof(*level->parts)))
+        !ARRAY_RESERVE(level->parts, level->part_count, level->part_capacity))
         return false;
     uint8_t *begin = level->bytes + level->size, *at = begin;
     for (unsigned i = 0; i < SLOT_PART; i++)
@@ -115,7 +114,7 @@ static struct slot_cell *cell_of(struct cells *cells, uint32_t key)
     for (size_t i = 0; i < cells->count; i++)
         if (cells->rows[i].key == key)
             return &cells->rows[i];
-    if (!array_reserve(&cells->rows, &cells->capacity, cells->count + 1, sizeof(*cells->rows)))
+    if (!ARRAY_RESERVE(cells->rows, cells->count, cells->capacity))
         return NULL;
     cells->rows[cells->count] = (struct slot_cell){.key = key};
     return &cells->rows[cells->count++];
@@ -148,7 +147,7 @@ static bool read_cells(struct cells *cells, enum slot_key of, struct slot_bytes 
     uint64_t next_key = 0;
     cells->count = 0;
     while (slot_get_cell(&bytes, of, &cell, &next_key)) {
-        if (!array_reserve(&cells->rows, &cells->capacity, cells->count + 1, sizeof(*cells->rows)))
+        if (!ARRAY_RESERVE(cells->rows, cells->count, cells->capacity))
             return false;
         cells->rows[cells->count++] = cell;
     }
@@ -293,10 +292,9 @@ void slot_sums_delete(struct slot_sums *sums)
 
 static inline struct sum *sum_of(struct open_slot *open, size_t key)
 {
-    if (key >= open->capacity &&
-        (!array_reserve(&open->sums, &open->capacity, key + 1, sizeof(*open->sums)) ||
-         !array_reserve(&open->touched, &open->touched_capacity, open->capacity / 64 + 1,
-                        sizeof(*open->touched))))
+    if (key >= open->capacity && (!ARRAY_RESERVE(open->sums, key, open->capacity) ||
+                                  !array_reserve(&open->touched, &open->touched_capacity,
+                                                 open->capacity / 64 + 1, sizeof(*open->touched))))
         return NULL;
     open->touched[key / 64] |= UINT64_C(1) << (key % 64);
     return &open->sums[key];
@@ -390,8 +388,7 @@ static uint32_t find_tile(struct slot_sums *sums, uint64_t number)
         if (sums->tiles[index].number == number)
             return *recent = index + 1;
     if (sums->tile_count >= INDEX_NONE - 1 ||
-        !array_reserve(&sums->tiles, &sums->tile_capacity, sums->tile_count + 1,
-                       sizeof(*sums->tiles)) ||
+        !ARRAY_RESERVE(sums->tiles, sums->tile_count, sums->tile_capacity) ||
         !index_map_insert(&sums->by_tile, hash, (uint32_t)sums->tile_count))
         return 0;
     sums->tiles[sums->tile_count] = (struct slot_sums_tile){.number = number};
@@ -474,8 +471,7 @@ static bool note_change(struct slot_sums *sums, unsigned level, const struct slo
             slot_level_give_up(&types->coded[i]);
         return true;
     }
-    if (!array_reserve(&sums->changes, &sums->change_capacity, sums->change_count + 1,
-                       sizeof(*sums->changes)))
+    if (!ARRAY_RESERVE(sums->changes, sums->change_count, sums->change_capacity))
         return false;
     sums->changes[sums->change_count++] = (struct late_change){level, *change};
     return true;

@@ -62,7 +62,7 @@ const char *stack_state_name(enum stack_state state)
 
 static bool add_row(struct stacks *stacks, uint32_t node, enum stack_state state)
 {
-    if (!array_reserve(&stacks->rows, &stacks->capacity, stacks->count + 1, sizeof(*stacks->rows)))
+    if (!ARRAY_RESERVE(stacks->rows, stacks->count, stacks->capacity))
         return false;
     stacks->rows[stacks->count++] = (struct stack_row){.node = node,
                                                        .call_site_frame = FRAMES_NONE,

@@ -107,7 +107,7 @@ static void settle(struct type_usage *usage, uint64_t generation)
 
 static struct type_usage *find(struct type_usages *usages, uint32_t type)
 {
-    if (!array_reserve(&usages->rows, &usages->capacity, (size_t)type + 1, sizeof(*usages->rows)))
+    if (!ARRAY_RESERVE(usages->rows, type, usages->capacity))
         return NULL;
     return &usages->rows[type];
 }
@@ -324,8 +324,7 @@ static struct size_row *find_size(struct totals *totals, uint64_t size)
         if (totals->sizes[index].size == size)
             return &totals->sizes[index];
     if (totals->size_count >= INDEX_NONE ||
-        !array_reserve(&totals->sizes, &totals->size_capacity, totals->size_count + 1,
-                       sizeof(*totals->sizes)))
+        !ARRAY_RESERVE(totals->sizes, totals->size_count, totals->size_capacity))
         return NULL;
     if (size < small)
         totals->small_sizes[size] = (uint32_t)totals->size_count + 1;
@@ -371,8 +370,7 @@ bool totals_allocate(struct totals *totals, const struct totals_block *block)
     const uint64_t size = block->size, ns = block->alloc_ns;
     const uint32_t id = block->function;
     struct size_row *bin = find_size(totals, size);
-    if (!bin || !array_reserve(&totals->functions, &totals->function_capacity, (size_t)id + 1,
-                               sizeof(*totals->functions)))
+    if (!bin || !ARRAY_RESERVE(totals->functions, id, totals->function_capacity))
         return false;
     totals->allocations++;
     const struct type_moment now = moment_of(totals);

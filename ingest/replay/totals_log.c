@@ -123,7 +123,7 @@ void totals_log_rename(struct totals_log *log, uint64_t order, uint32_t type)
 
 bool totals_log_end_part(struct totals_log *log)
 {
-    if (!array_reserve(&log->parts, &log->part_capacity, log->part_count + 1, sizeof(*log->parts)))
+    if (!ARRAY_RESERVE(log->parts, log->part_count, log->part_capacity))
         fail(log, ENOMEM);
     if (log->error != 0)
         return false;

@@ -47,8 +47,7 @@ static uint32_t find_owner(struct owners *owners, const struct types_owner *owne
         if (owners->rows[index].name == owner->name &&
             owners->rows[index].confidence == owner->confidence)
             return index + 1;
-    if (!array_reserve(&owners->rows, &owners->capacity, owners->count + 1,
-                       sizeof(*owners->rows)) ||
+    if (!ARRAY_RESERVE(owners->rows, owners->count, owners->capacity) ||
         !index_map_insert(&owners->by_name, hash, (uint32_t)owners->count))
         return 0;
     owners->rows[owners->count] = (struct owner_row){owner->name, owner->confidence};
@@ -103,8 +102,7 @@ static bool is_for(const struct owners *owners, const struct owner_memo *memo,
 
 static void keep(struct owners *owners, const struct owner_question *asked, uint64_t hash)
 {
-    if (!array_reserve(&owners->memos, &owners->memo_capacity, owners->memo_count + 1,
-                       sizeof(*owners->memos)) ||
+    if (!ARRAY_RESERVE(owners->memos, owners->memo_count, owners->memo_capacity) ||
         !array_reserve(&owners->frames, &owners->frame_capacity, owners->frame_count + asked->count,
                        sizeof(*owners->frames)) ||
         !index_map_insert(&owners->by_frames, hash, (uint32_t)owners->memo_count))
@@ -204,9 +202,7 @@ static uint32_t extend(struct call_chains *chains, uint32_t inner, const struct 
         if (chain->pc == frame->pc && chain->module == frame->module && chain->inner == inner)
             return index + 1;
     }
-    if (chains->count == CHAINS ||
-        !array_reserve(&chains->rows, &chains->capacity, chains->count + 1,
-                       sizeof(*chains->rows)) ||
+    if (chains->count == CHAINS || !ARRAY_RESERVE(chains->rows, chains->count, chains->capacity) ||
         !index_map_insert(&chains->by_frame, hash, (uint32_t)chains->count))
         return 0;
     chains->rows[chains->count++] =
@@ -334,7 +330,7 @@ static uint32_t find_row(struct type_table *table, const struct types_answer *an
             row->confidence == answer->confidence)
             return index;
     }
-    if (!array_reserve(&table->rows, &table->capacity, table->count + 1, sizeof(*table->rows)) ||
+    if (!ARRAY_RESERVE(table->rows, table->count, table->capacity) ||
         !index_map_insert(&table->by_name, hash, (uint32_t)table->count))
         return 0;
     table->rows[table->count] = (struct type_row){.name = answer->name,
@@ -378,8 +374,7 @@ void type_table_unknown(struct type_table *table, uint32_t stack, uint64_t size)
     for (; at != 0; at = table->unknown[at - 1].next)
         if (table->unknown[at - 1].size == size)
             return;
-    if (!array_reserve(&table->unknown, &table->unknown_capacity, table->unknown_count + 1,
-                       sizeof(*table->unknown)))
+    if (!ARRAY_RESERVE(table->unknown, table->unknown_count, table->unknown_capacity))
         return;
     table->unknown[table->unknown_count++] = (struct unknown_block){size, stack, of_stack->unknown};
     of_stack->unknown = (uint32_t)table->unknown_count;
@@ -452,8 +447,7 @@ static struct type_answer find_by_size(struct type_table *table, uint32_t stack,
 struct type_answer type_table_find(struct type_table *table, uint32_t stack, uint64_t size,
                                    uint8_t kind)
 {
-    if (stack == 0 || !array_reserve(&table->by_stack, &table->by_stack_capacity, (size_t)stack + 1,
-                                     sizeof(*table->by_stack)))
+    if (stack == 0 || !ARRAY_RESERVE(table->by_stack, stack, table->by_stack_capacity))
         return (struct type_answer){0, 1};
     if (kind != TRACE_KIND_POSIX_MEMALIGN)
         kind = TRACE_KIND_MALLOC; /* the rules treat all other kinds alike */
@@ -495,8 +489,8 @@ static unsigned operator_called(struct type_table *table, uint32_t stack)
 unsigned type_table_operator(struct type_table *table, uint32_t stack)
 {
     const unsigned by_frame = table->stacks->rows[stack].operator_new;
-    if (by_frame == OPERATOR_OTHER || !array_reserve(&table->by_stack, &table->by_stack_capacity,
-                                                     (size_t)stack + 1, sizeof(*table->by_stack)))
+    if (by_frame == OPERATOR_OTHER ||
+        !ARRAY_RESERVE(table->by_stack, stack, table->by_stack_capacity))
         return by_frame;
     struct type_of_stack *of_stack = &table->by_stack[stack];
     if (!of_stack->operator_known) {
@@ -517,8 +511,7 @@ size_t type_table_candidates(struct type_table *table, const struct unknown_bloc
 
 static uint32_t add_named(struct type_table *table, const struct named_type *key, uint64_t hash)
 {
-    if (!array_reserve(&table->named, &table->named_capacity, table->named_count + 1,
-                       sizeof(*table->named)) ||
+    if (!ARRAY_RESERVE(table->named, table->named_count, table->named_capacity) ||
         !index_map_insert(&table->by_symbol, hash, (uint32_t)table->named_count))
         return 0;
     struct named_type *named = &table->named[table->named_count++];

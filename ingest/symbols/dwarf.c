@@ -333,8 +333,7 @@ static const char *symbols_qualified_find(struct symbols_qualified *memo,
         if (memo->names[index].entry == declaration.addr)
             return memo->names[index].name;
     name = compose(strings, &declaration, name);
-    if (memo->count < INDEX_NONE - 1 &&
-        array_grow(&memo->names, &memo->capacity, memo->count + 1, sizeof(*memo->names)) &&
+    if (memo->count < INDEX_NONE - 1 && ARRAY_GROW(memo->names, memo->count, memo->capacity) &&
         index_map_insert(&memo->by_entry, hash, (uint32_t)memo->count))
         memo->names[memo->count++] = (struct symbols_qualified_name){declaration.addr, name};
     return name;
@@ -385,8 +384,7 @@ static uint32_t number_attribute(Dwarf_Die *die, unsigned name, uint32_t missing
 static bool append_scope(struct symbols_scopes *scopes, const struct symbols_scope *scope)
 {
     if (scopes->count + 1 >= SYMBOLS_NOWHERE ||
-        !array_reserve(&scopes->scopes, &scopes->capacity, scopes->count + 1,
-                       sizeof(*scopes->scopes)))
+        !ARRAY_RESERVE(scopes->scopes, scopes->count, scopes->capacity))
         return false;
     scopes->scopes[scopes->count++] = *scope;
     return true;
@@ -609,8 +607,7 @@ static uint32_t find_origin(const struct symbols_scopes *scopes, const void *ori
 static uint32_t add_naming(struct symbols_scopes *scopes, const struct symbols_naming *naming)
 {
     if (scopes->naming_count + 1 >= SYMBOLS_NOWHERE ||
-        !array_reserve(&scopes->namings, &scopes->naming_capacity, scopes->naming_count + 1,
-                       sizeof(*scopes->namings)))
+        !ARRAY_RESERVE(scopes->namings, scopes->naming_count, scopes->naming_capacity))
         return SYMBOLS_NOWHERE;
     scopes->namings[scopes->naming_count] = *naming;
     return (uint32_t)scopes->naming_count++;
@@ -689,7 +686,7 @@ static uint32_t unit_value(size_t unit)
 static bool append_unit(struct symbols_dwarf *dwarf, Dwarf_Die *die)
 {
     if (dwarf->count + 1 >= SYMBOLS_NOWHERE ||
-        !array_reserve(&dwarf->units, &dwarf->capacity, dwarf->count + 1, sizeof(*dwarf->units)))
+        !ARRAY_RESERVE(dwarf->units, dwarf->count, dwarf->capacity))
         return false;
     dwarf->units[dwarf->count++] = (struct unit){.die = dwarf_dieoffset(die)};
     return true;

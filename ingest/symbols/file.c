@@ -333,7 +333,7 @@ static bool read_code_sections(struct symbols_file *file)
             continue;
         if (file->code_count == CODE_SECTIONS_MAX)
             break;
-        if (!array_grow(&file->code, &capacity, file->code_count + 1, sizeof(*file->code)))
+        if (!ARRAY_GROW(file->code, file->code_count, capacity))
             return false;
         file->code[file->code_count++] =
             (struct symbols_range){header.sh_addr, header.sh_addr + header.sh_size};

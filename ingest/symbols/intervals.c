@@ -12,7 +12,7 @@ bool symbols_intervals_add(struct symbols_intervals *map, uint64_t start, uint64
 {
     if (start >= end)
         return true;
-    if (!array_reserve(&map->intervals, &map->capacity, map->count + 1, sizeof(*map->intervals)))
+    if (!ARRAY_RESERVE(map->intervals, map->count, map->capacity))
         return false;
     map->intervals[map->count++] = (struct symbols_interval){start, end, value};
     return true;

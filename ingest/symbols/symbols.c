@@ -81,8 +81,7 @@ static bool add_line(struct symbols_perf_map *map, char *line, struct symbols_st
     if (!read_number(&line, &start) || !read_number(&line, &size) || *line == '\0' ||
         start + size <= start)
         return true;
-    if (map->count > SYMBOLS_NOWHERE / 2 ||
-        !array_grow(&map->codes, &map->capacity, map->count + 1, sizeof(*map->codes)))
+    if (map->count > SYMBOLS_NOWHERE / 2 || !ARRAY_GROW(map->codes, map->count, map->capacity))
         return false;
     if (!symbols_intervals_add(&map->addresses, start, start + size, (uint32_t)map->count))
         return false;

@@ -25,7 +25,7 @@ struct symbols_table {
 /* Adds an entry before the table is sorted. Returns false if memory is exhausted. */
 static bool symbols_table_add(struct symbols_table *table, const struct symbols_symbol *symbol)
 {
-    if (!array_grow(&table->symbols, &table->capacity, table->count + 1, sizeof(*table->symbols)))
+    if (!ARRAY_GROW(table->symbols, table->count, table->capacity))
         return false;
     table->symbols[table->count++] = *symbol;
     return true;

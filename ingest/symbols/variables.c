@@ -96,10 +96,8 @@ static bool read_module(struct symbols *symbols, uint32_t id, struct variable_mo
             (GELF_ST_TYPE(symbol.st_info) != STT_OBJECT && GELF_ST_TYPE(symbol.st_info) != STT_TLS))
             continue;
         const bool local = GELF_ST_TYPE(symbol.st_info) == STT_TLS;
-        if (!array_reserve(&module->rows, &module->capacity, module->count + 1,
-                           sizeof(*module->rows)) ||
-            !array_reserve(&module->locals, &module->local_capacity, module->local_count + 1,
-                           sizeof(*module->locals)))
+        if (!ARRAY_RESERVE(module->rows, module->count, module->capacity) ||
+            !ARRAY_RESERVE(module->locals, module->local_count, module->local_capacity))
             return false;
         const char *kept = symbols_keep(symbols, name);
         if (!kept)
@@ -121,8 +119,7 @@ static bool read_module(struct symbols *symbols, uint32_t id, struct variable_mo
 static const struct variable_module *find_module(struct symbols_variables *variables, uint32_t id)
 {
     if (id == 0 || id >= MODULE_ID_MAX ||
-        !array_reserve(&variables->modules, &variables->module_count, (size_t)id + 1,
-                       sizeof(*variables->modules)))
+        !ARRAY_RESERVE(variables->modules, id, variables->module_count))
         return NULL;
     struct variable_module *module = &variables->modules[id];
     if (!module->read) {

@@ -169,8 +169,7 @@ static bool pass_value(struct symbols_walk *walk, unsigned form)
 
 static bool add_step(struct symbols_walk *walk, struct shape *shape, unsigned form)
 {
-    if (!array_reserve(&walk->steps, &walk->step_capacity, walk->step_count + 1,
-                       sizeof(*walk->steps))) {
+    if (!ARRAY_RESERVE(walk->steps, walk->step_count, walk->step_capacity)) {
         walk->failed = true;
         return false;
     }
@@ -214,7 +213,7 @@ static const struct shape *shape_of(struct symbols_walk *walk, uint64_t code, Dw
 {
     if (code >= CODES_MAX)
         return NULL;
-    if (!array_reserve(&walk->shapes, &walk->shape_capacity, code + 1, sizeof(*walk->shapes))) {
+    if (!ARRAY_RESERVE(walk->shapes, code, walk->shape_capacity)) {
         walk->failed = true;
         return NULL;
     }

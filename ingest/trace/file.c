@@ -38,8 +38,7 @@ struct trace_file {
 /* Adds a zeroed slot to the end of the index. NULL if memory is exhausted. */
 static struct trace_slot *trace_index_add(struct trace_file *file)
 {
-    if (!array_reserve(&file->slots, &file->slot_capacity, file->slot_count + 1,
-                       sizeof(*file->slots)))
+    if (!ARRAY_RESERVE(file->slots, file->slot_count, file->slot_capacity))
         return NULL;
     struct trace_slot *slot = &file->slots[file->slot_count++];
     memset(slot, 0, sizeof(*slot));

@@ -520,8 +520,7 @@ static bool read_sizes(struct reader *reader)
         !take_id(reader, &blocks.stack, reader->stacks))
         return false;
     if (reader->equal_count == UINT32_MAX ||
-        !array_reserve(&reader->equals, &reader->equal_capacity, reader->equal_count + 1,
-                       sizeof(*reader->equals)))
+        !ARRAY_RESERVE(reader->equals, reader->equal_count, reader->equal_capacity))
         return wrong(reader, NULL);
     reader->equals[reader->equal_count++] = blocks;
     return true;
@@ -538,8 +537,7 @@ static uint32_t new_block(struct reader *reader)
     if (reader->block_count == 0)
         reader->block_count = 1;
     if (reader->block_count >= UINT32_MAX ||
-        !array_reserve(&reader->blocks, &reader->block_capacity, reader->block_count + 1,
-                       sizeof(*reader->blocks)))
+        !ARRAY_RESERVE(reader->blocks, reader->block_count, reader->block_capacity))
         return 0;
     return (uint32_t)reader->block_count++;
 }

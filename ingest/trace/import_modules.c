@@ -49,8 +49,7 @@ bool import_modules_add(struct import_modules *modules, const char *path, uint64
             return true;
         }
     if (modules->count == IMPORT_MODULES_MAX ||
-        !array_reserve(&modules->modules, &modules->capacity, modules->count + 1,
-                       sizeof(*modules->modules)))
+        !ARRAY_RESERVE(modules->modules, modules->count, modules->capacity))
         return false;
     char *copy = strdup(path);
     if (!copy)
@@ -67,8 +66,7 @@ bool import_modules_range(struct import_modules *modules, uint64_t address, uint
     if (end <= start || start < module->bias)
         return true;
     if (modules->range_count == IMPORT_MODULES_MAX ||
-        !array_reserve(&modules->ranges, &modules->range_capacity, modules->range_count + 1,
-                       sizeof(*modules->ranges)))
+        !ARRAY_RESERVE(modules->ranges, modules->range_count, modules->range_capacity))
         return false;
     if (module->end == 0 || start < module->start)
         module->start = start;
@@ -171,8 +169,7 @@ void import_names_free(struct import_names *names)
 bool import_names_string(struct import_names *names, const char *text, size_t length)
 {
     if (names->string_count >= UINT32_MAX - 1 ||
-        !array_reserve(&names->strings, &names->string_capacity, names->string_count + 1,
-                       sizeof(*names->strings)))
+        !ARRAY_RESERVE(names->strings, names->string_count, names->string_capacity))
         return false;
     char *copy = strndup(text, length);
     if (copy)
@@ -206,8 +203,7 @@ bool import_names_address(struct import_names *names, uint64_t address, uint32_t
 {
     const size_t index = names->address_count;
     if (index >= UINT32_MAX - 1 ||
-        !array_reserve(&names->addresses, &names->address_capacity, index + 1,
-                       sizeof(*names->addresses)) ||
+        !ARRAY_RESERVE(names->addresses, index, names->address_capacity) ||
         !array_reserve(&names->frames, &names->frame_capacity, names->frame_count + count,
                        sizeof(*names->frames)))
         return false;

@@ -279,8 +279,7 @@ struct merge *merge_new(const struct trace_file *file, struct ingest_status *sta
     const struct trace_slot *slots;
     size_t count = trace_file_slots(file, &slots);
     struct merge *merge = merge_new_growing(file);
-    if (!merge ||
-        !array_reserve(&merge->chunks, &merge->chunk_capacity, count + 1, sizeof(*merge->chunks))) {
+    if (!merge || !ARRAY_RESERVE(merge->chunks, count, merge->chunk_capacity)) {
         free(merge);
         ingest_fail_memory(status, "the index of chunks");
         return NULL;
@@ -401,8 +400,7 @@ static bool merge_add(struct merge *merge, struct merge_chunk chunk)
                 merge->chunk_count * sizeof(*merge->chunks));
         merge->next_chunk = 0;
     }
-    if (!array_reserve(&merge->chunks, &merge->chunk_capacity, merge->chunk_count + 1,
-                       sizeof(*merge->chunks)))
+    if (!ARRAY_RESERVE(merge->chunks, merge->chunk_count, merge->chunk_capacity))
         return false;
     merge->chunks[merge->chunk_count++] = chunk;
     return true;

@@ -132,8 +132,7 @@ const struct types_module *types_modules_of(struct types_modules *modules, uint3
     const struct types_module *known = types_modules_find(modules, module);
     if (known)
         return known;
-    if (!array_reserve(&modules->rows, &modules->capacity, modules->count + 1,
-                       sizeof(*modules->rows)) ||
+    if (!ARRAY_RESERVE(modules->rows, modules->count, modules->capacity) ||
         !index_map_insert(&modules->by_module, hash_combine(hash_seed(), module),
                           (uint32_t)modules->count))
         return &none;
@@ -307,7 +306,7 @@ struct types_candidate_list *types_candidate_list_at(struct types_candidate_list
             return &lists->rows[index];
     *known = false;
     if (lists->count >= INDEX_NONE - 1 ||
-        !array_reserve(&lists->rows, &lists->capacity, lists->count + 1, sizeof(*lists->rows)) ||
+        !ARRAY_RESERVE(lists->rows, lists->count, lists->capacity) ||
         !index_map_insert(&lists->by_question, hash, (uint32_t)lists->count))
         return NULL;
     struct types_candidate_list *list = &lists->rows[lists->count++];

@@ -48,8 +48,7 @@ static int process_stacks_open(struct process_stacks *stacks, sqlite3 *database)
     sqlite3_stmt *query = NULL;
     int result = sqlite3_prepare_v2(database, process_ranges_sql, -1, &query, NULL);
     while (result == SQLITE_OK && sqlite3_step(query) == SQLITE_ROW) {
-        if (!array_reserve(&stacks->processes, &stacks->capacity, stacks->count + 1,
-                           sizeof(*stacks->processes)))
+        if (!ARRAY_RESERVE(stacks->processes, stacks->count, stacks->capacity))
             result = SQLITE_NOMEM;
         else
             stacks->processes[stacks->count++] =
@@ -80,8 +79,7 @@ static bool process_stacks_add(struct process_stacks *stacks, const struct row_b
         struct process_range *process = find(stacks, batch->first_id + i);
         if (!process || stack == 0 || stack > UINT32_MAX || batch->column[COLUMN_ARENA][i] != 0)
             continue;
-        if (!array_reserve(&stacks->seen, &stacks->seen_capacity, (size_t)stack + 1,
-                           sizeof(*stacks->seen)))
+        if (!ARRAY_RESERVE(stacks->seen, stack, stacks->seen_capacity))
             return false;
         const uint32_t number = (uint32_t)stacks->current + 1;
         process->stacks += stacks->seen[stack] != number;
@@ -245,8 +243,7 @@ static bool read_stacks(struct derived *derived)
         if (id != (int64_t)derived->stack_count || function < 0 ||
             function > sqlite3_column_int64(query, 2))
             fail_row(derived, "stack", id, "the ids have gaps, or there is no such function");
-        else if (!array_reserve(&derived->call_sites, &derived->stack_capacity,
-                                derived->stack_count + 1, sizeof(*derived->call_sites)))
+        else if (!ARRAY_RESERVE(derived->call_sites, derived->stack_count, derived->stack_capacity))
             ingest_fail_memory(derived->status, "the stacks");
         else
             derived->call_sites[derived->stack_count++] = (uint32_t)function;

@@ -150,8 +150,7 @@ static int read_processes(struct writer_thread_totals *totals, sqlite3 *database
         sqlite3_prepare_v2(database, "SELECT id FROM process ORDER BY id", -1, &query, NULL);
     while (result == SQLITE_OK && (result = sqlite3_step(query)) == SQLITE_ROW) {
         result = SQLITE_NOMEM;
-        if (!array_reserve(&totals->processes, &totals->process_capacity, totals->process_count + 1,
-                           sizeof(*totals->processes)))
+        if (!ARRAY_RESERVE(totals->processes, totals->process_count, totals->process_capacity))
             break;
         totals->processes[totals->process_count++] =
             (struct process_total){.id = sqlite3_column_int64(query, 0)};
@@ -168,8 +167,7 @@ static int read_threads(struct writer_thread_totals *totals, sqlite3 *database)
                                     &query, NULL);
     while (result == SQLITE_OK && (result = sqlite3_step(query)) == SQLITE_ROW) {
         result = SQLITE_NOMEM;
-        if (!array_reserve(&totals->threads, &totals->thread_capacity, totals->thread_count + 1,
-                           sizeof(*totals->threads)))
+        if (!ARRAY_RESERVE(totals->threads, totals->thread_count, totals->thread_capacity))
             break;
         totals->threads[totals->thread_count++] =
             (struct thread_total){.id = sqlite3_column_int64(query, 0),

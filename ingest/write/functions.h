@@ -88,7 +88,7 @@ static inline bool function_path_enter(struct function_path *path, uint32_t node
 {
     while (path->count > 0 && path->nodes[path->count - 1].node != parent)
         function_path_leave(path);
-    if (!array_reserve(&path->nodes, &path->capacity, path->count + 1, sizeof(*path->nodes)))
+    if (!ARRAY_RESERVE(path->nodes, path->count, path->capacity))
         return false;
     path->nodes[path->count++] = (struct function_path_node){
         node, function, usage ? usage->bytes : 0, usage ? usage->allocations : 0};

@@ -230,9 +230,7 @@ static bool add_place(struct process *process, const struct writer_free *row)
         return true;
     }
     const size_t index = process->place_count;
-    if (index >= INDEX_NONE ||
-        !array_reserve(&process->places, &process->place_capacity, index + 1,
-                       sizeof(*process->places)) ||
+    if (index >= INDEX_NONE || !ARRAY_RESERVE(process->places, index, process->place_capacity) ||
         !index_map_insert(&process->place_map, hash_place(row->address, row->arena),
                           (uint32_t)index))
         return false;
@@ -255,8 +253,7 @@ static struct block *first_block(const struct process *process, uint64_t address
 static bool add_block(struct process *process, struct block *block)
 {
     const size_t index = process->block_count;
-    if (index >= INDEX_NONE || !array_reserve(&process->blocks, &process->block_capacity, index + 1,
-                                              sizeof(*process->blocks)))
+    if (index >= INDEX_NONE || !ARRAY_RESERVE(process->blocks, index, process->block_capacity))
         return false;
     struct block *first = first_block(process, block->address, block->arena);
     if (first) {

@@ -45,8 +45,7 @@ static bool read_type(void *context, sqlite3_stmt *query)
 {
     struct reading *reading = context;
     struct members *members = reading->members;
-    if (!array_reserve(&members->types, &members->type_capacity, members->type_count + 1,
-                       sizeof(*members->types)))
+    if (!ARRAY_RESERVE(members->types, members->type_count, members->type_capacity))
         return fail_memory(reading);
     const uint32_t index = (uint32_t)members->type_count;
     struct member_type *type = &members->types[members->type_count++];
@@ -94,8 +93,7 @@ static bool read_field(void *context, sqlite3_stmt *query)
     const uint64_t parent = (uint64_t)sqlite3_column_int64(query, 1);
     if (!type || parent > type->count)
         return true;
-    if (!array_reserve(&members->rows, &members->row_capacity, members->row_count + 1,
-                       sizeof(*members->rows)))
+    if (!ARRAY_RESERVE(members->rows, members->row_count, members->row_capacity))
         return fail_memory(reading);
     if (type->count++ == 0)
         type->first = members->row_count;
@@ -337,9 +335,7 @@ static uint32_t name_index(struct members *members, const char *name)
             return index + 1;
     char *copy = strdup(name);
     index = (uint32_t)members->name_count;
-    if (!copy ||
-        !array_reserve(&members->names, &members->name_capacity, members->name_count + 1,
-                       sizeof(*members->names)) ||
+    if (!copy || !ARRAY_RESERVE(members->names, members->name_count, members->name_capacity) ||
         !index_map_insert(&members->by_name, hash, index)) {
         free(copy);
         return INDEX_NONE;
@@ -444,8 +440,7 @@ const struct member_place *members_at(struct members *members, const struct memb
         place.name = name_index(members, search.found.text);
     at = (uint32_t)members->place_count;
     if (place.name == INDEX_NONE ||
-        !array_reserve(&members->places, &members->place_capacity, members->place_count + 1,
-                       sizeof(*members->places)) ||
+        !ARRAY_RESERVE(members->places, members->place_count, members->place_capacity) ||
         !index_map_insert(&members->by_place, hash, at))
         return NULL;
     members->places[members->place_count++] = place;

@@ -73,8 +73,7 @@ static bool is_good(const struct run_sums *sums)
 static bool read_stack(void *context, sqlite3_stmt *query)
 {
     struct run_sums *sums = context;
-    if (!array_reserve(&sums->stacks, &sums->stack_capacity, sums->stack_count + 1,
-                       sizeof(*sums->stacks)))
+    if (!ARRAY_RESERVE(sums->stacks, sums->stack_count, sums->stack_capacity))
         return fail_memory(sums);
     sums->stacks[sums->stack_count++] = (struct run_stack){
         (uint32_t)sqlite3_column_int64(query, 0), (uint32_t)sqlite3_column_int64(query, 1)};
@@ -183,8 +182,7 @@ static bool put_frame(void *context, const struct writer_frame *row)
             sums->nodes[row->run.node].stack = row->run.stack;
         return writer_put_frame(sums->session, row);
     }
-    if (!array_reserve(&sums->nodes, &sums->node_capacity, (size_t)row->node.id + 1,
-                       sizeof(*sums->nodes)))
+    if (!ARRAY_RESERVE(sums->nodes, row->node.id, sums->node_capacity))
         return fail_memory(sums);
     sums->nodes[row->node.id] = (struct run_node){row->node.parent, row->node.frame, 0};
     sums->node_count = row->node.id;
@@ -339,8 +337,7 @@ static bool read_process(void *context, sqlite3_stmt *query)
 {
     struct run_reading *reading = context;
     struct run *run = reading->run;
-    return (array_grow(&run->processes, &reading->capacity, run->count + 1,
-                       sizeof(*run->processes)) &&
+    return (ARRAY_GROW(run->processes, run->count, reading->capacity) &&
             read_row(query, &run->processes[run->count++])) ||
            ingest_fail_memory(reading->database->status, "the processes of the run");
 }
@@ -516,8 +513,8 @@ bool writer_merge_add(struct writer_merge *merge, const char *path, uint32_t mac
     struct writer_run *run = merge->run;
     const size_t count = merge->count;
     int64_t stacks = 0;
-    if (!array_reserve(&merge->parts, &merge->capacity, count + 1, sizeof(*merge->parts)) ||
-        !array_reserve(&merge->stacks, &merge->stack_capacity, count + 1, sizeof(*merge->stacks)))
+    if (!ARRAY_RESERVE(merge->parts, count, merge->capacity) ||
+        !ARRAY_RESERVE(merge->stacks, count, merge->stack_capacity))
         return ingest_fail_memory(merge->tables.status, "the processes of the run");
     if (!(count == 0 ? open_tables(merge) : add_tables(merge, path)) ||
         !writer_database_run_with(

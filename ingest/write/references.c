@@ -171,8 +171,7 @@ static bool add_piece(struct snapshot *snapshot, uint64_t address)
         snapshot->piece_count = kept;
         snapshot->piece_limit = 2 * kept + PIECES_LEAST;
     }
-    if (!array_reserve(&snapshot->pieces, &snapshot->piece_capacity, snapshot->piece_count + 1,
-                       sizeof(*snapshot->pieces)))
+    if (!ARRAY_RESERVE(snapshot->pieces, snapshot->piece_count, snapshot->piece_capacity))
         return fail_memory(snapshot);
     snapshot->pieces[snapshot->piece_count++] = piece;
     return true;
@@ -188,8 +187,7 @@ static bool read_block(void *context, sqlite3_stmt *query)
     if (!sqlite3_column_int(query, 2))
         return true;
     if (snapshot->block_count >= UINT32_MAX / 2 ||
-        !array_grow(&snapshot->blocks, &snapshot->block_capacity, snapshot->block_count + 1,
-                    sizeof(*snapshot->blocks)))
+        !ARRAY_GROW(snapshot->blocks, snapshot->block_count, snapshot->block_capacity))
         return fail_memory(snapshot);
     const int64_t kind = sqlite3_column_int64(query, 7);
     snapshot->blocks[snapshot->block_count++] = (struct block){
@@ -242,8 +240,7 @@ static bool read_range(void *context, sqlite3_stmt *query)
     static const char *const kinds[] = {"heap", "anonymous", "data", "stack", "file"};
     struct snapshot *snapshot = context;
     const char *kind = (const char *)sqlite3_column_text(query, 2);
-    if (!array_reserve(&snapshot->ranges, &snapshot->range_capacity, snapshot->range_count + 1,
-                       sizeof(*snapshot->ranges)))
+    if (!ARRAY_RESERVE(snapshot->ranges, snapshot->range_count, snapshot->range_capacity))
         return fail_memory(snapshot);
     struct range *range = &snapshot->ranges[snapshot->range_count++];
     range->address = (uint64_t)sqlite3_column_int64(query, 0);
@@ -262,8 +259,7 @@ static bool read_range(void *context, sqlite3_stmt *query)
 static bool add_variable(struct snapshot *snapshot, struct variables *variables,
                          sqlite3_stmt *query)
 {
-    if (!array_reserve(&variables->rows, &variables->capacity, variables->count + 1,
-                       sizeof(*variables->rows)))
+    if (!ARRAY_RESERVE(variables->rows, variables->count, variables->capacity))
         return fail_memory(snapshot);
     struct variable *variable = &variables->rows[variables->count++];
     variable->address = (uint64_t)sqlite3_column_int64(query, 0);
@@ -288,8 +284,7 @@ static bool read_region(void *context, sqlite3_stmt *query)
 static bool read_thread(void *context, sqlite3_stmt *query)
 {
     struct snapshot *snapshot = context;
-    if (!array_reserve(&snapshot->threads, &snapshot->thread_capacity, snapshot->thread_count + 1,
-                       sizeof(*snapshot->threads)))
+    if (!ARRAY_RESERVE(snapshot->threads, snapshot->thread_count, snapshot->thread_capacity))
         return fail_memory(snapshot);
     struct thread *thread = &snapshot->threads[snapshot->thread_count++];
     thread->tid = sqlite3_column_int64(query, 0);
@@ -304,8 +299,7 @@ static bool make_root(struct snapshot *snapshot, uint32_t *place, const struct r
 {
     if (*place != 0)
         return true;
-    if (!array_reserve(&snapshot->roots, &snapshot->root_capacity, snapshot->root_count + 1,
-                       sizeof(*snapshot->roots)))
+    if (!ARRAY_RESERVE(snapshot->roots, snapshot->root_count, snapshot->root_capacity))
         return fail_memory(snapshot);
     struct root *made = &snapshot->roots[snapshot->root_count++];
     *made = *root;
@@ -776,8 +770,7 @@ static bool read_stack(void *context, sqlite3_stmt *query)
 {
     struct groups *groups = context;
     const size_t id = (size_t)sqlite3_column_int64(query, 0);
-    if (id >= UINT32_MAX ||
-        !array_reserve(&groups->stacks, &groups->stack_capacity, id + 1, sizeof(*groups->stacks)))
+    if (id >= UINT32_MAX || !ARRAY_RESERVE(groups->stacks, id, groups->stack_capacity))
         return fail_memory(groups->snapshot);
     for (int i = 0; i < 3; i++)
         groups->stacks[id][i] = (uint32_t)sqlite3_column_int64(query, i + 1);
@@ -792,8 +785,7 @@ static struct group_sum *sum_of(struct groups *groups, enum group group, const s
         key = block->stack < groups->stack_count
                   ? groups->stacks[block->stack][group - GROUP_FUNCTION]
                   : 0;
-    if (!array_reserve(&groups->sums[group], &groups->sum_capacity[group], (size_t)key + 1,
-                       sizeof(*groups->sums[group])))
+    if (!ARRAY_RESERVE(groups->sums[group], key, groups->sum_capacity[group]))
         return NULL;
     if (key >= groups->sum_count[group])
         groups->sum_count[group] = (size_t)key + 1;

@@ -732,8 +732,7 @@ static bool find_locals(const struct session_facts *facts, const struct heap_sna
         struct symbols_place place;
         size_t at = 0;
         while (symbols_variables_local(variables, program->id, &at, &place)) {
-            if (!array_reserve(&locals->rows, &locals->capacity, locals->count + 1,
-                               sizeof(*locals->rows)))
+            if (!ARRAY_RESERVE(locals->rows, locals->count, locals->capacity))
                 return false;
             locals->rows[locals->count++] = (struct local_variable){
                 thread->thread_pointer + place.start, thread->thread_pointer + place.end,

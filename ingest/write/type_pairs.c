@@ -26,8 +26,7 @@ static struct stack_type *find_other(struct type_pairs *pairs, uint32_t stack, u
     while ((index = index_map_next(&pairs->by_stack, hash, &probe)) != INDEX_NONE)
         if (pairs->others[index].stack == stack && pairs->others[index].type == type)
             return &pairs->others[index];
-    if (!array_reserve(&pairs->others, &pairs->other_capacity, pairs->other_count + 1,
-                       sizeof(*pairs->others)) ||
+    if (!ARRAY_RESERVE(pairs->others, pairs->other_count, pairs->other_capacity) ||
         !index_map_insert(&pairs->by_stack, hash, (uint32_t)pairs->other_count))
         return NULL;
     pairs->others[pairs->other_count] = (struct stack_type){.stack = stack, .type = type};
@@ -38,8 +37,7 @@ static bool add_stack(struct type_pairs *pairs, uint64_t stack, uint32_t type, u
                       bool live)
 {
     if (stack >= pairs->stack_count) {
-        if (stack >= UINT32_MAX || !array_reserve(&pairs->first, &pairs->stack_capacity,
-                                                  (size_t)stack + 1, sizeof(*pairs->first)))
+        if (stack >= UINT32_MAX || !ARRAY_RESERVE(pairs->first, stack, pairs->stack_capacity))
             return false;
         pairs->stack_count = (size_t)stack + 1;
     }
@@ -65,8 +63,7 @@ static struct size_type *find_size(struct type_pairs *pairs, uint64_t size, uint
     while ((index = index_map_next(&pairs->by_size, hash, &probe)) != INDEX_NONE)
         if (pairs->sizes[index].size == size && pairs->sizes[index].type == type)
             return &pairs->sizes[index];
-    if (!array_reserve(&pairs->sizes, &pairs->size_capacity, pairs->size_count + 1,
-                       sizeof(*pairs->sizes)) ||
+    if (!ARRAY_RESERVE(pairs->sizes, pairs->size_count, pairs->size_capacity) ||
         !index_map_insert(&pairs->by_size, hash, (uint32_t)pairs->size_count))
         return NULL;
     pairs->sizes[pairs->size_count] = (struct size_type){.size = size, .type = type};

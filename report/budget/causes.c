@@ -96,8 +96,7 @@ static const char *named(struct table *table, const struct same_modules *same, c
                          const char *name)
 {
     char *copy = same_modules_name(same, field, name);
-    if (!copy || !array_grow(&table->named, &table->named_capacity, table->named_count + 1,
-                             sizeof(*table->named))) {
+    if (!copy || !ARRAY_GROW(table->named, table->named_count, table->named_capacity)) {
         free(copy);
         return NULL;
     }
@@ -160,7 +159,7 @@ static bool add_side(struct table *table, const struct budget_side *side,
         row.kept = !stack.is_null && stack.id <= largest && kept[stack.id];
         good = (stack.is_null || name_stack(table, side->session, same, (uint32_t)stack.id, &frames,
                                             &capacity, &row)) &&
-               array_grow(&table->rows, &table->capacity, table->count + 1, sizeof(*table->rows));
+               ARRAY_GROW(table->rows, table->count, table->capacity);
         if (good)
             table->rows[table->count++] = row;
     }

@@ -60,8 +60,7 @@ static const char *take_line(struct history *history, const char *line)
                                    .program = copy_member(value, "program"),
                                    .values = calloc(count + 1, sizeof(*run.values))};
         bool good = run.time && run.label && run.program && run.values &&
-                    array_grow(&history->runs, &history->capacity, history->count + 1,
-                               sizeof(*history->runs));
+                    ARRAY_GROW(history->runs, history->count, history->capacity);
         for (size_t i = 0; good && i < count; i++)
             good = take_value(&run, json_value_item(measures, i));
         if (good)

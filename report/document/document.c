@@ -213,8 +213,7 @@ void document_value(struct document *document, struct document_value value)
 void document_frames(struct document *document, struct session *session, uint32_t stack)
 {
     const size_t count = session_stack(session, stack, NULL, 0);
-    if (!array_grow(&document->frames, &document->frame_capacity, count + 1,
-                    sizeof(*document->frames)))
+    if (!ARRAY_GROW(document->frames, count, document->frame_capacity))
         document->failed = true;
     add_value(document,
               (struct document_value){.document = document, .session = session, .stack = stack});

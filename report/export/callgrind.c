@@ -52,7 +52,7 @@ static bool add_cost(struct writing *writing, struct costs *costs, const struct 
     const uint64_t place =
         (uint64_t)cost->function << 32 | cost->line; /* NOLINT(clang-analyzer-core*) */
     if (!pair_ids_find(costs->ids, place, cost->callee, &id, &is_new) ||
-        !array_grow(&costs->list, &costs->capacity, (size_t)id + 1, sizeof(*costs->list)))
+        !ARRAY_GROW(costs->list, id, costs->capacity))
         return report_fail_memory(writing->export->error, "the calls");
     if (is_new) {
         costs->list[id] = *cost;

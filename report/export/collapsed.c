@@ -62,7 +62,7 @@ static bool name_frame(struct collapsing *all, const struct export_side *side,
     if (!session_code_frame(side->session, id, &frame, all->export->error) ||
         !find_name(all, export_function_name(side, frame.function), &number))
         return false;
-    if (!array_grow(&known->name, &known->capacity, (size_t)id + 1, sizeof(*known->name)))
+    if (!ARRAY_GROW(known->name, id, known->capacity))
         return fail(all);
     if (known->capacity > before)
         memset(known->name + before, 0, (known->capacity - before) * sizeof(*known->name));
@@ -116,7 +116,7 @@ static bool add_node(struct collapsing *all, const struct export_side *side, uin
     uint32_t line;
     bool is_new;
     if (!pair_ids_find(all->paths, hash->first, hash->second, &line, &is_new) ||
-        !array_grow(&all->lines, &all->line_capacity, (size_t)line + 1, sizeof(*all->lines)))
+        !ARRAY_GROW(all->lines, line, all->line_capacity))
         return fail(all);
     if (is_new)
         all->lines[line] = (struct line){.node = node, .of_base = side == &all->export->base};
@@ -167,7 +167,7 @@ static bool put_line(struct collapsing *all, const struct line *line)
     size_t depth = 0;
     uint32_t node = line->node;
     do {
-        if (!array_grow(&all->path, &all->path_capacity, depth + 1, sizeof(*all->path)))
+        if (!ARRAY_GROW(all->path, depth, all->path_capacity))
             return fail(all);
         if (!name_node(all, side, node, &all->path[depth++]))
             return false;

@@ -26,7 +26,7 @@ static bool find_frame(struct writing *writing, const struct session_code_frame 
     uint32_t id;
     bool is_new;
     if (!pair_ids_find(writing->known, frame->id, 0, &id, &is_new) ||
-        !array_grow(&writing->list, &writing->capacity, (size_t)id + 1, sizeof(*writing->list)))
+        !ARRAY_GROW(writing->list, id, writing->capacity))
         return report_fail_memory(writing->export->error, "the frames");
     if (is_new)
         writing->list[id] = *frame;

@@ -137,8 +137,7 @@ static bool read_frames(const struct export *export, const struct export_side *s
     bool inlined;
     frames->count = 0;
     do {
-        if (!array_grow(&frames->frame, &frames->capacity, frames->count + 1,
-                        sizeof(*frames->frame)))
+        if (!ARRAY_GROW(frames->frame, frames->count, frames->capacity))
             return report_fail_memory(export->error, "a stack");
         if (!export_frame(export, side, node, &frames->frame[frames->count]))
             return false;

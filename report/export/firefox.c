@@ -121,7 +121,7 @@ static bool add_node(void *context, uint32_t node, uint32_t outward, uint32_t *n
     if (!add_frame(file, &code, depth, &frame))
         return false;
     if (!pair_ids_find(file->stacks, outward, frame, &stack, &is_new) ||
-        !array_grow(&file->stack, &file->stack_capacity, (size_t)stack + 1, sizeof(*file->stack)))
+        !ARRAY_GROW(file->stack, stack, file->stack_capacity))
         return firefox_file_no_memory(file);
     file->stack[stack] = (struct stack_entry){outward, frame};
     *number = stack + 1;

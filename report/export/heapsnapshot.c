@@ -85,10 +85,8 @@ static bool find_text(struct writing *writing, const char *text, uint32_t *id)
 static bool count_node(void *context, const struct session_heap_node *node)
 {
     struct writing *writing = context;
-    if (!array_grow(&writing->nodes, &writing->node_capacity, writing->node_count + 1,
-                    sizeof(*writing->nodes)) ||
-        !array_grow(&writing->reached, &writing->flag_capacity, writing->node_count + 1,
-                    sizeof(*writing->reached)))
+    if (!ARRAY_GROW(writing->nodes, writing->node_count, writing->node_capacity) ||
+        !ARRAY_GROW(writing->reached, writing->node_count, writing->flag_capacity))
         return fail(writing);
     writing->nodes[writing->node_count++] = node->id;
     writing->root_count += node->id < 0;

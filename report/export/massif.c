@@ -89,8 +89,7 @@ static int compare_branches(const void *left, const void *right)
 
 static bool add_branch(struct writing *writing, struct branch branch)
 {
-    if (!array_grow(&writing->branches, &writing->capacity, writing->count + 1,
-                    sizeof(*writing->branches)))
+    if (!ARRAY_GROW(writing->branches, writing->count, writing->capacity))
         return no_memory(writing);
     writing->branches[writing->count++] = branch;
     return true;

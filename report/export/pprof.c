@@ -441,8 +441,7 @@ static bool find_locations(struct writing *writing, uint32_t stack)
     writing->stack = stack;
     writing->location_count = 0;
     do {
-        if (!array_grow(&writing->locations, &writing->capacity, writing->location_count + 1,
-                        sizeof(*writing->locations)))
+        if (!ARRAY_GROW(writing->locations, writing->location_count, writing->capacity))
             return report_fail_memory(writing->export->error, "a stack");
         writing->locations[writing->location_count++] = writing->nodes.number[node];
         node = export_nodes_outward(&writing->nodes, node);

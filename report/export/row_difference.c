@@ -67,7 +67,7 @@ static char *row_key(const struct difference *all, const struct session_group_se
 /* Adds a row, which takes over the key. Returns false if memory is exhausted. */
 static bool append_row(struct difference *all, char *key, struct session_group_set *set, size_t row)
 {
-    if (!array_grow(&all->rows, &all->capacity, all->count + 1, sizeof(*all->rows)))
+    if (!ARRAY_GROW(all->rows, all->count, all->capacity))
         return false;
     all->rows[all->count++] = (struct difference_row){.key = key, .set = set, .row = row};
     return true;

@@ -40,7 +40,7 @@ struct name_tree {
 /* Adds a node for the newest edge. */
 static bool add_node(struct name_tree *tree, uint32_t parent, uint32_t label)
 {
-    if (!array_grow(&tree->nodes, &tree->capacity, tree->count + 1, sizeof(*tree->nodes)))
+    if (!ARRAY_GROW(tree->nodes, tree->count, tree->capacity))
         return false;
     struct name_node *node = &tree->nodes[tree->count];
     *node = (struct name_node){.parent = parent, .label = label};

@@ -470,8 +470,7 @@ bool model_add_call(struct model *model, uint32_t caller, uint32_t function, uin
                     uint32_t within, uint32_t *call)
 {
     if (model->call_count == UINT32_MAX ||
-        !array_grow(&model->calls, &model->call_capacity, (size_t)model->call_count + 1,
-                    sizeof(*model->calls)))
+        !ARRAY_GROW(model->calls, model->call_count, model->call_capacity))
         return false;
     *call = model->call_count++;
     model->calls[*call] = (struct call){.caller = caller,

@@ -45,8 +45,7 @@ bool pair_ids_find(struct pair_ids *ids, uint64_t first, uint64_t second, uint32
         if (ids->pairs[*id].first == first && ids->pairs[*id].second == second)
             return true;
     *id = (uint32_t)ids->count;
-    if (ids->count >= ids_most ||
-        !array_grow(&ids->pairs, &ids->capacity, ids->count + 1, sizeof(*ids->pairs)) ||
+    if (ids->count >= ids_most || !ARRAY_GROW(ids->pairs, ids->count, ids->capacity) ||
         !index_map_insert(&ids->map, hash, *id))
         return false;
     *is_new = true;
@@ -99,8 +98,7 @@ bool text_ids_find(struct text_ids *ids, const char *text, uint32_t *id, bool *i
         if (strcmp(ids->texts[*id], text) == 0)
             return true;
     *id = (uint32_t)ids->count;
-    if (ids->count >= ids_most ||
-        !array_grow(&ids->texts, &ids->capacity, ids->count + 1, sizeof(*ids->texts)) ||
+    if (ids->count >= ids_most || !ARRAY_GROW(ids->texts, ids->count, ids->capacity) ||
         !index_map_insert(&ids->map, hash, *id))
         return false;
     *is_new = true;
@@ -177,7 +175,7 @@ static char *copy_clean(const char *text)
 /* Notes the copy of a text that is new. */
 static bool keep(struct clean *clean, const char *text)
 {
-    if (!array_grow(&clean->copies, &clean->capacity, clean->count + 1, sizeof(*clean->copies)))
+    if (!ARRAY_GROW(clean->copies, clean->count, clean->capacity))
         return false;
     clean->copies[clean->count] = copy_clean(text);
     return clean->copies[clean->count] && ++clean->count;

@@ -94,8 +94,7 @@ static bool name_of(struct name_walk *walk, uint32_t function, int32_t *number)
     bool is_new;
     if (walk->same && strstr(name, "+0x")) {
         char *copy = same_modules_name(walk->same, "function", name);
-        if (!copy || !array_grow(&tree->renamed, &tree->renamed_capacity, tree->renamed_count + 1,
-                                 sizeof(*tree->renamed))) {
+        if (!copy || !ARRAY_GROW(tree->renamed, tree->renamed_count, tree->renamed_capacity)) {
             free(copy);
             return false;
         }

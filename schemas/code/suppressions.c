@@ -45,8 +45,7 @@ bool suppression_matches(const char *pattern, const char *text)
 
 bool suppressions_add(struct suppressions *suppressions, const char *pattern)
 {
-    if (!array_grow(&suppressions->patterns, &suppressions->capacity, suppressions->count + 1,
-                    sizeof(*suppressions->patterns)))
+    if (!ARRAY_GROW(suppressions->patterns, suppressions->count, suppressions->capacity))
         return false;
     char *copy = strdup(pattern);
     if (!copy)

@@ -574,8 +574,7 @@ bool trace_packer_add(struct trace_packer *packer, const uint8_t *chunk, size_t 
         header.commit = (uint32_t)available;
     size_t length = header.commit - TRACE_CHUNK_HEADER_SIZE;
     if (length > packer->raw_max - packer->raw ||
-        !array_grow(&packer->headers, &packer->headers_capacity, packer->count + 1,
-                    sizeof(*packer->headers)))
+        !ARRAY_GROW(packer->headers, packer->count, packer->headers_capacity))
         return false;
     uint8_t *records = packer->records + packer->raw;
     memcpy(records, chunk + TRACE_CHUNK_HEADER_SIZE, length);

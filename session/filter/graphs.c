@@ -240,8 +240,7 @@ static bool add(struct listing *listing, const char *name, const char *text)
         return true;
     if (!session_graph_name_check(name, NULL) || !graph_text_check(text, NULL))
         return true;
-    if (!array_grow(&listing->graphs, &listing->capacity, listing->count + 1,
-                    sizeof(*listing->graphs)))
+    if (!ARRAY_GROW(listing->graphs, listing->count, listing->capacity))
         return !(listing->exhausted = true);
     struct session_graph *graph = &listing->graphs[listing->count];
     *graph = (struct session_graph){.name = strdup(name),

@@ -30,8 +30,7 @@ struct finding {
 
 static bool add_block(struct finding *finding, struct block block)
 {
-    if (!array_grow(&finding->blocks, &finding->capacity, finding->count + 1,
-                    sizeof(*finding->blocks)))
+    if (!ARRAY_GROW(finding->blocks, finding->count, finding->capacity))
         return false;
     finding->blocks[finding->count++] = block;
     return true;
@@ -245,8 +244,7 @@ static void find_resident(void *context, const struct chunk_rows *rows)
             !kernel_is_live(column_view_at(&rows->views[COLUMN_ALLOC_NS], row),
                             column_view_at(&rows->views[COLUMN_LIFE_NS], row), reading->ns))
             continue;
-        residing->failed =
-            !array_grow(&pins->pins, &residing->capacity, pins->count + 1, sizeof(*pins->pins));
+        residing->failed = !ARRAY_GROW(pins->pins, pins->count, residing->capacity);
         if (!residing->failed)
             pins->pins[pins->count++] = (struct pin){
                 rows->first_row + row,

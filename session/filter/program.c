@@ -30,8 +30,7 @@ struct candidates {
 static bool add_place(void *context, const struct database_row *row, struct session_error *error)
 {
     struct candidates *candidates = context;
-    if (!array_grow(&candidates->places, &candidates->capacity, candidates->count + 1,
-                    sizeof(*candidates->places)))
+    if (!ARRAY_GROW(candidates->places, candidates->count, candidates->capacity))
         return session_fail_memory(error, "the candidates of types");
     candidates->places[candidates->count++] =
         (struct place){(uint64_t)database_number(row, 0), (uint64_t)database_number(row, 1)};

@@ -63,7 +63,7 @@ static bool read_snapshot(void *context, const struct database_row *row,
             *last = read;
         return true;
     }
-    if (!array_grow(&all->rows, &all->capacity, all->count + 1, sizeof(*all->rows)))
+    if (!ARRAY_GROW(all->rows, all->count, all->capacity))
         return session_fail_memory(error, "the snapshots of references");
     all->rows[all->count++] = read;
     return true;
@@ -149,7 +149,7 @@ static bool read_value(void *context, const struct database_row *row, struct ses
     if (!database_natural(reading->session->database, row, 1, "table retained", &value.bytes,
                           error))
         return false;
-    if (!array_grow(&pins->pins, &reading->capacity, pins->count + 1, sizeof(*pins->pins)))
+    if (!ARRAY_GROW(pins->pins, pins->count, reading->capacity))
         return session_fail_memory(error, "who keeps memory alive");
     pins->pins[pins->count++] = value;
     return true;

@@ -95,7 +95,7 @@ static bool add_leaf(struct big_rows *rows, uint32_t page, uint64_t last)
     if (page == 0 || page > rows->file.pages || rows->count >= rows->file.pages ||
         (rows->count > 0 && last <= rows->leaves[rows->count - 1].last))
         return false;
-    if (!array_grow(&rows->leaves, &rows->capacity, rows->count + 1, sizeof(*rows->leaves)))
+    if (!ARRAY_GROW(rows->leaves, rows->count, rows->capacity))
         return false;
     rows->leaves[rows->count++] = (struct leaf_place){last, page};
     return true;

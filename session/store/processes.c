@@ -201,8 +201,7 @@ static bool read_collected(void *context, const struct database_row *row,
 static bool read_earlier(void *context, const struct database_row *row, struct session_error *error)
 {
     struct collected_arenas *arenas = ((struct reading *)context)->arenas;
-    if (!array_grow(&arenas->earlier, &arenas->earlier_room, arenas->earlier_count + 1,
-                    sizeof(*arenas->earlier)))
+    if (!ARRAY_GROW(arenas->earlier, arenas->earlier_count, arenas->earlier_room))
         return session_fail_memory(error, "the blocks of an earlier trace");
     arenas->earlier[arenas->earlier_count++] = (uint64_t)database_number(row, 0);
     return true;

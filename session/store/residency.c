@@ -89,7 +89,7 @@ static bool read_moment(void *context, const struct database_row *row, struct se
 {
     struct session *session = context;
     struct residencies *all = session->residencies;
-    if (!array_grow(&all->rows, &all->capacity, all->count + 1, sizeof(*all->rows)))
+    if (!ARRAY_GROW(all->rows, all->count, all->capacity))
         return session_fail_memory(error, "the resident sets");
     struct session_residency *moment = &all->rows[all->count];
     *moment = (struct session_residency){.id = (uint32_t)database_number(row, 0),
@@ -333,7 +333,7 @@ static bool read_part(void *context, const struct database_row *row, struct sess
         !database_natural(database, row, 3, "table residency_class", &part.blocks, error))
         return false;
     const char *detail = database_text(row, 1);
-    if (!array_grow(&parts->parts, &parts->capacity, parts->count + 1, sizeof(*parts->parts)) ||
+    if (!ARRAY_GROW(parts->parts, parts->count, parts->capacity) ||
         !(part.detail = strdup(detail ? detail : "")))
         return session_fail_memory(error, "the resident set");
     parts->parts[parts->count++] = part;
@@ -415,8 +415,7 @@ static bool read_group(void *context, const struct database_row *row, struct ses
     if (stack >= session->stacks.count || type >= session->names.type.count)
         return damaged(session, "residency_stack", error);
     group.id = group_of(grouping, stack, type);
-    if (!array_grow(&grouping->groups, &grouping->capacity, grouping->count + 1,
-                    sizeof(*grouping->groups)))
+    if (!ARRAY_GROW(grouping->groups, grouping->count, grouping->capacity))
         return session_fail_memory(error, "the resident set");
     grouping->groups[grouping->count++] = group;
     return true;
@@ -524,7 +523,7 @@ static bool read_pages(void *context, const struct database_row *row, struct ses
             return damaged(pages->session, "residency_run", error);
         const uint64_t first = page + gap;
         page = first + (code >> 3);
-        if (!array_grow(&pages->runs, &pages->capacity, pages->count + 1, sizeof(*pages->runs)))
+        if (!ARRAY_GROW(pages->runs, pages->count, pages->capacity))
             return session_fail_memory(error, "the pages");
         pages->end = page * pages->page_size;
         pages->runs[pages->count++] = (struct session_page_run){

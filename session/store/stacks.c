@@ -36,8 +36,7 @@ static bool stack_frames_add(struct stack_frames *all, int64_t id, int64_t paren
     if (id < 1 || id > UINT32_MAX || id != all->first_id + all->count - 1 ||
         (parent != 0 && (parent <= id || parent > UINT32_MAX)) || all->count == UINT32_MAX)
         return false;
-    if (all->count == all->capacity &&
-        !array_grow(&all->nodes, &all->capacity, all->capacity + 1, sizeof(*all->nodes)))
+    if (all->count == all->capacity && !ARRAY_GROW(all->nodes, all->capacity, all->capacity))
         return false;
     struct stack_frames_node *node = &all->nodes[all->count++];
     node->parent = parent == 0 ? 0 : (uint32_t)(parent - all->first_id) + 1;
@@ -542,8 +541,7 @@ bool stacks_frames(struct stacks *stacks, struct session_error *error)
 
 static bool add_some(struct stacks *stacks, uint32_t frame, struct session_error *error)
 {
-    if (!array_grow(&stacks->some, &stacks->some_capacity, stacks->some_count + 1,
-                    sizeof(*stacks->some)))
+    if (!ARRAY_GROW(stacks->some, stacks->some_count, stacks->some_capacity))
         return session_fail_memory(error, "the frames of a stack");
     stacks->some[stacks->some_count++] = frame;
     return true;

@@ -29,8 +29,7 @@ struct collecting {
 
 static bool add_block(struct collecting *collecting, const struct block *block)
 {
-    if (!array_grow(&collecting->blocks, &collecting->capacity, collecting->count + 1,
-                    sizeof(*collecting->blocks)))
+    if (!ARRAY_GROW(collecting->blocks, collecting->count, collecting->capacity))
         return false;
     collecting->blocks[collecting->count++] = *block;
     return true;

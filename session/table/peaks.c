@@ -441,8 +441,7 @@ static const struct scan_picking span_picking = {COLUMN_BIT(COLUMN_ALLOC_NS), ha
 /* Adds the bytes of an event that do not fit beside its place. Returns their position. */
 static uint64_t add_large(struct sweeper *sweeper, uint64_t bytes)
 {
-    if (!array_grow(&sweeper->large, &sweeper->large_capacity, sweeper->large_count + 1,
-                    sizeof(*sweeper->large))) {
+    if (!ARRAY_GROW(sweeper->large, sweeper->large_count, sweeper->large_capacity)) {
         sweeper->failed = true;
         return 0;
     }
@@ -702,8 +701,7 @@ static bool cut(struct search *search, uint64_t most, struct session_error *erro
             here += search->sums[bucket].allocations + search->sums[bucket].frees;
         if (events > 0 && (events + here > most || part > parts)) {
             const uint64_t next = part > parts ? 0 : time_buckets_cell_ns(time, part);
-            if (!array_grow(&search->windows, &search->window_capacity, search->window_count + 1,
-                            sizeof(*search->windows)))
+            if (!ARRAY_GROW(search->windows, search->window_count, search->window_capacity))
                 return session_fail_memory(error, "the peaks of groups");
             search->windows[search->window_count++] = (span){from, next - 1, false};
             from = next;

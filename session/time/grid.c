@@ -28,7 +28,7 @@ bool session_regions(struct session *session, uint64_t ns, struct session_region
         const struct live_block block = live_list_block(list, i);
         if (used == 0 || (block.start > found[used - 1].end &&
                           block.start - found[used - 1].end >= REGION_GAP)) {
-            if (!array_grow(&found, &capacity, used + 1, sizeof(*found))) {
+            if (!ARRAY_GROW(found, used, capacity)) {
                 free(found);
                 return session_fail_memory(error, "the regions");
             }
@@ -487,7 +487,7 @@ static bool gather_holes(const struct live_list *list, uint64_t from, uint64_t t
             break;
         if (is_unknown(list, i))
             continue;
-        if (!array_grow(&found, &capacity, used + 1, sizeof(*found))) {
+        if (!ARRAY_GROW(found, used, capacity)) {
             free(found);
             return session_fail_memory(error, "the holes");
         }

@@ -38,8 +38,7 @@ static bool read_snapshot(void *context, const struct database_row *row,
 {
     struct reading *reading = context;
     struct session_heap_snapshots *snapshots = reading->snapshots;
-    bool good = array_grow(&snapshots->rows, &snapshots->capacity, snapshots->count + 1,
-                           sizeof(*snapshots->rows));
+    bool good = ARRAY_GROW(snapshots->rows, snapshots->count, snapshots->capacity);
     if (!good)
         return session_fail_memory(error, "who keeps memory alive");
     struct session_heap_snapshot *snapshot = &snapshots->rows[snapshots->count++];
@@ -99,8 +98,7 @@ static bool read_row(void *context, const struct database_row *row, struct sessi
     retained->all++;
     if (reading->most != 0 && retained->count == reading->most)
         return true;
-    if (!array_grow(&retained->rows, &retained->capacity, retained->count + 1,
-                    sizeof(*retained->rows)))
+    if (!ARRAY_GROW(retained->rows, retained->count, retained->capacity))
         return session_fail_memory(error, "who keeps memory alive");
     struct session_retained_row *read = &retained->rows[retained->count++];
     *read = (struct session_retained_row){
@@ -409,8 +407,7 @@ static bool add_step(struct session_path *path, int64_t node, struct path_readin
     const bool alike = last && node > 0 && reading->member &&
                        same_text(last->name, reading->name) &&
                        same_text(last->member, reading->member);
-    if (!alike &&
-        array_grow(&path->steps, &path->capacity, path->count + 1, sizeof(*path->steps))) {
+    if (!alike && ARRAY_GROW(path->steps, path->count, path->capacity)) {
         path->steps[path->count++] =
             (struct session_path_step){node, reading->name, reading->member, 1};
         return true;

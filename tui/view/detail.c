@@ -208,7 +208,7 @@ struct writing {
 static struct detail_line *add(struct writing *writing, const char *label)
 {
     struct detail *detail = writing->detail;
-    if (!array_grow(&detail->lines, &detail->capacity, detail->count + 1, sizeof(*detail->lines)))
+    if (!ARRAY_GROW(detail->lines, detail->count, detail->capacity))
         return &writing->unused;
     struct detail_line *line = &detail->lines[detail->count++];
     *line = (struct detail_line){.key = (uint64_t)writing->part << 32 | writing->number++};

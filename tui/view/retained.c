@@ -151,7 +151,7 @@ static bool add_rows(struct session *session, struct retained_data *data, int64_
 {
     const struct list_request *request = &data->list.request;
     const unsigned mode = request->of[2] < MODES ? (unsigned)request->of[2] : 0;
-    if (!array_grow(&data->kept, &data->kept_capacity, data->kept_count + 1, sizeof(*data->kept)))
+    if (!ARRAY_GROW(data->kept, data->kept_count, data->kept_capacity))
         return fail_memory(error);
     const size_t here = data->kept_count++;
     data->kept[here] = (struct session_retained){.rows = NULL};

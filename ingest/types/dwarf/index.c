@@ -163,8 +163,7 @@ static uint32_t declared_scope(const struct types_unit *unit, Dwarf_Die *die, ui
 
 static bool append_entry(struct types_unit *unit, Dwarf_Die *die, uint32_t parent)
 {
-    if (unit->count == ENTRIES_MAX ||
-        !array_reserve(&unit->entries, &unit->capacity, unit->count + 1, sizeof(*unit->entries)))
+    if (unit->count == ENTRIES_MAX || !ARRAY_RESERVE(unit->entries, unit->count, unit->capacity))
         return false;
     bool declaration = false;
     Dwarf_Attribute attribute;

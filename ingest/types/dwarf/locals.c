@@ -32,8 +32,7 @@ struct reader {
 
 static bool append(struct types_locals *locals, const struct types_local *local)
 {
-    if (!array_reserve(&locals->locals, &locals->capacity, locals->count + 1,
-                       sizeof(*locals->locals)))
+    if (!ARRAY_RESERVE(locals->locals, locals->count, locals->capacity))
         return false;
     locals->locals[locals->count++] = *local;
     return true;
@@ -293,8 +292,7 @@ static void add(struct types_globals *globals, Dwarf_Die *variable)
     uint64_t address;
     if (!has_address(variable, &address) || globals->count >= GLOBALS_MAX)
         return;
-    if (!array_reserve(&globals->globals, &globals->capacity, globals->count + 1,
-                       sizeof(*globals->globals)))
+    if (!ARRAY_RESERVE(globals->globals, globals->count, globals->capacity))
         return;
     globals->globals[globals->count++] = (struct global){address + globals->file->bias, *variable};
 }

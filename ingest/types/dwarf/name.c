@@ -103,8 +103,7 @@ static void add(struct types_aliases *aliases, const struct alias *key, const ch
             known->name = name;
         return;
     }
-    if (!array_reserve(&aliases->list, &aliases->capacity, aliases->count + 1,
-                       sizeof(*aliases->list)) ||
+    if (!ARRAY_RESERVE(aliases->list, aliases->count, aliases->capacity) ||
         !index_map_insert(&aliases->by_record, hash, (uint32_t)aliases->count))
         return;
     aliases->list[aliases->count] = *key;

@@ -371,8 +371,7 @@ bool types_function_scan(struct types_function *function, const uint8_t *code, u
         const uint64_t at = function->scanned - function->start;
         good = function->target_count < TARGETS_MAX &&
                types_decode_branch(code + at, end - function->scanned, function->scanned, &in) &&
-               array_reserve(&function->targets, &function->target_capacity,
-                             function->target_count + 1, sizeof(*function->targets));
+               ARRAY_RESERVE(function->targets, function->target_count, function->target_capacity);
         if (!good)
             break;
         if (in.operation == DECODE_BRANCH || in.operation == DECODE_JUMP) {

@@ -73,8 +73,7 @@ static bool same_function(const char *left, const char *right)
 
 static bool add_start(struct types_folded *folded, uint64_t start)
 {
-    if (!array_reserve(&folded->starts, &folded->capacity, folded->count + 1,
-                       sizeof(*folded->starts)))
+    if (!ARRAY_RESERVE(folded->starts, folded->count, folded->capacity))
         return false;
     folded->starts[folded->count++] = start;
     return true;
@@ -206,8 +205,7 @@ static void read_table(struct types_data_symbols *objects, Elf_Scn *section,
             symbol.st_size == 0 || symbol.st_value + symbol.st_size < symbol.st_value)
             continue;
         const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
-        if (!name || !array_reserve(&objects->list, &objects->capacity, objects->count + 1,
-                                    sizeof(*objects->list)))
+        if (!name || !ARRAY_RESERVE(objects->list, objects->count, objects->capacity))
             continue;
         objects->list[objects->count] = (struct object){
             symbol.st_value, symbol.st_value + symbol.st_size, objects->count, name};

@@ -239,8 +239,7 @@ uint64_t types_sources_files_read(const struct types_sources *sources)
 static void find_lines(struct source *source)
 {
     for (const char *at = source->text; at;) {
-        if (!array_reserve(&source->lines, &source->capacity, source->count + 1,
-                           sizeof(*source->lines)))
+        if (!ARRAY_RESERVE(source->lines, source->count, source->capacity))
             return;
         source->lines[source->count++] = (size_t)(at - source->text);
         at = strchr(at, '\n');
@@ -437,8 +436,7 @@ bool types_statement_facts_keep(const struct types_site *site, enum types_fact_k
 {
     struct types_statement_facts *facts = site->statement;
     if (facts->named_count == NAMED_MAX ||
-        !array_reserve(&facts->named, &facts->named_capacity, facts->named_count + 1,
-                       sizeof(*facts->named)))
+        !ARRAY_RESERVE(facts->named, facts->named_count, facts->named_capacity))
         return found;
     char *copy = malloc(length + 1);
     if (!copy)
