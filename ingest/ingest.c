@@ -178,9 +178,7 @@ static bool put_copy(struct bundle *bundle, const char *name, const uint8_t *byt
 static bool is_known(struct bundle *bundle, const char *name)
 {
     uint64_t hash = hash_text(name);
-    size_t probe = index_map_begin(&bundle->by_name, hash);
-    uint32_t index;
-    while ((index = index_map_next(&bundle->by_name, hash, &probe)) != INDEX_NONE)
+    INDEX_MAP_EACH(&bundle->by_name, hash, index)
         if (bundle->names && strcmp(bundle->names[index], name) == 0)
             return true;
     char *kept = strdup(name);

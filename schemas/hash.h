@@ -49,8 +49,7 @@ static inline uint64_t text_hash(const char *text)
 /* An open-addressing map from a hash to the indices of items that a caller keeps in an array.
  * The caller compares items itself:
  *
- *     for (size_t probe = index_map_begin(&map, hash);
- *          (index = index_map_next(&map, hash, &probe)) != INDEX_NONE;)
+ *     INDEX_MAP_EACH(&map, hash, index)
  *         if (the item at `index` is the one) …
  *
  * A zero-initialized map is empty. Hashes of what comes from traces begin with hash_seed(). */
@@ -82,6 +81,13 @@ static inline uint32_t index_map_next(const struct index_map *map, uint64_t hash
             return slot->index - 1;
     }
 }
+
+/* Runs the next statement for each `index` that the map may have under `hash`. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): `index` is declared here */
+#define INDEX_MAP_EACH(map, hash, index)                                                           \
+    for (size_t probe_ = index_map_begin(map, hash), once_ = 1; once_ != 0; once_ = 0)             \
+        for (uint32_t index; (index = index_map_next(map, hash, &probe_)) != INDEX_NONE;)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 static inline void index_map_place(struct index_map *map, struct index_slot slot)
 {

@@ -165,9 +165,7 @@ static void *find_in(const struct generation_cache *cache,
                      const struct cache_generation *generation, uint64_t hash,
                      bool (*same)(const void *item, const void *key), const void *key)
 {
-    size_t probe = index_map_begin(&generation->by_hash, hash);
-    uint32_t index;
-    while ((index = index_map_next(&generation->by_hash, hash, &probe)) != INDEX_NONE) {
+    INDEX_MAP_EACH(&generation->by_hash, hash, index) {
         void *item = item_at(cache, generation, index);
         if (same(item, key))
             return item;

@@ -698,9 +698,7 @@ void cache_tell(struct cache *cache, const struct coding *fact)
 static uint32_t find(const struct cache *cache, const struct coding *question)
 {
     const uint64_t hash = hash_bytes(hash_seed(), question->bytes, question->size);
-    size_t probe = index_map_begin(&cache->by_question, hash);
-    uint32_t index;
-    while ((index = index_map_next(&cache->by_question, hash, &probe)) != INDEX_NONE) {
+    INDEX_MAP_EACH(&cache->by_question, hash, index) {
         const struct pair *pair = &cache->pairs[index];
         if (pair->question_size == question->size &&
             memcmp(place(cache, pair, pair->question), question->bytes, question->size) == 0)

@@ -17,9 +17,7 @@ static uint32_t find_place(const struct context_tree *tree, uint32_t id)
     if (tree->far.count == 0)
         return CONTEXT_LOST;
     uint64_t hash = hash_id(id);
-    size_t probe = index_map_begin(&tree->far, hash);
-    uint32_t place;
-    while ((place = index_map_next(&tree->far, hash, &probe)) != INDEX_NONE)
+    INDEX_MAP_EACH(&tree->far, hash, place)
         if (tree->nodes[place].id == id)
             return place;
     return CONTEXT_LOST;

@@ -28,9 +28,7 @@ enum { KIND_ARENA = 11 };
 /* Returns the row of the arena, or ARENA_NO_ROW if there is none yet. */
 static uint32_t known_arena(const struct replay *replay, uint64_t id, uint64_t hash)
 {
-    size_t probe = index_map_begin(&replay->arena_by_id, hash);
-    uint32_t index;
-    while ((index = index_map_next(&replay->arena_by_id, hash, &probe)) != INDEX_NONE)
+    INDEX_MAP_EACH(&replay->arena_by_id, hash, index)
         if (replay->arenas[index].id == id)
             return index;
     return ARENA_NO_ROW;

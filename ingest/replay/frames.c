@@ -333,9 +333,7 @@ static uint32_t find_function(struct frames *frames, uint32_t module,
     uint32_t file = find_source_file(frames, symbol->decl_file, good);
     uint64_t hash = hash_combine(hash_text(symbol->function), (uint64_t)module << 32 | file);
     hash = hash_combine(hash ^ hash_text(symbol->linkage_name), symbol->decl_line);
-    size_t probe = index_map_begin(&frames->by_function, hash);
-    uint32_t index;
-    while ((index = index_map_next(&frames->by_function, hash, &probe)) != INDEX_NONE) {
+    INDEX_MAP_EACH(&frames->by_function, hash, index) {
         const struct function_row *known = &frames->functions[index];
         if (known->module == module && known->source_file == file &&
             known->line == symbol->decl_line && same_text(known->name, symbol->function) &&
@@ -456,9 +454,7 @@ static struct frame_range find_range(struct frames *frames, uint32_t module,
                                      const struct runtime_name *name, bool runtime)
 {
     uint64_t hash = hash_combine(hash_combine(hash_seed(), pc), module);
-    size_t probe = index_map_begin(&frames->by_pc, hash);
-    uint32_t index;
-    while ((index = index_map_next(&frames->by_pc, hash, &probe)) != INDEX_NONE) {
+    INDEX_MAP_EACH(&frames->by_pc, hash, index) {
         const struct frame_row *row = &frames->rows[frames->ranges[index].first];
         if (row->pc == pc && row->module == module)
             return frames->ranges[index];

@@ -385,9 +385,7 @@ void residency_arena_block(struct residency *residency, uint64_t address, const 
 bool residency_is_heap(const struct residency *residency, uint64_t address)
 {
     const uint64_t number = address / GLIBC_HEAP_SIZE, hash = hash_combine(hash_seed(), number);
-    size_t probe = index_map_begin(&residency->heap_by_hash, hash);
-    uint32_t index;
-    while ((index = index_map_next(&residency->heap_by_hash, hash, &probe)) != INDEX_NONE)
+    INDEX_MAP_EACH(&residency->heap_by_hash, hash, index)
         if (residency->heaps[index] == number)
             return true;
     return false;

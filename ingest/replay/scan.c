@@ -122,9 +122,7 @@ static const char *why(uint64_t reason)
 static bool has_line(const struct module_lines *lines, const char *line, uint64_t hash)
 {
     const size_t length = strlen(line);
-    size_t probe = index_map_begin(&lines->by_line, hash);
-    uint32_t index;
-    while ((index = index_map_next(&lines->by_line, hash, &probe)) != INDEX_NONE) {
+    INDEX_MAP_EACH(&lines->by_line, hash, index) {
         const char *at = lines->text + lines->starts[index];
         if (strncmp(at, line, length) == 0 && (at[length] == '\n' || at[length] == '\0'))
             return true;
@@ -269,9 +267,7 @@ static char *copy_text(struct trace_text text)
 static uint32_t find_module(const struct trace_scan *scan, uint64_t id)
 {
     uint64_t hash = hash_combine(hash_seed(), id);
-    size_t probe = index_map_begin(&scan->module_by_id, hash);
-    uint32_t index;
-    while ((index = index_map_next(&scan->module_by_id, hash, &probe)) != INDEX_NONE)
+    INDEX_MAP_EACH(&scan->module_by_id, hash, index)
         if (scan->modules[index].id == id)
             return index;
     return INDEX_NONE;
@@ -291,9 +287,7 @@ static uint64_t bare_hash(uint64_t module, uint64_t pc)
 static bool is_bare(const struct trace_scan *scan, uint64_t module, uint64_t pc)
 {
     uint64_t hash = bare_hash(module, pc);
-    size_t probe = index_map_begin(&scan->bare_by_pc, hash);
-    uint32_t index;
-    while ((index = index_map_next(&scan->bare_by_pc, hash, &probe)) != INDEX_NONE)
+    INDEX_MAP_EACH(&scan->bare_by_pc, hash, index)
         if (scan->bare_codes[index].module == module && scan->bare_codes[index].pc == pc)
             return true;
     return false;

@@ -382,9 +382,7 @@ static uint32_t find_tile(struct slot_sums *sums, uint64_t number)
     if (*recent != 0 && sums->tiles[*recent - 1].number == number)
         return *recent;
     const uint64_t hash = hash_combine(hash_seed(), number);
-    size_t probe = index_map_begin(&sums->by_tile, hash);
-    uint32_t index;
-    while ((index = index_map_next(&sums->by_tile, hash, &probe)) != INDEX_NONE)
+    INDEX_MAP_EACH(&sums->by_tile, hash, index)
         if (sums->tiles[index].number == number)
             return *recent = index + 1;
     if (sums->tile_count >= INDEX_NONE - 1 ||

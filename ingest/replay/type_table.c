@@ -41,9 +41,7 @@ static void owners_free(struct owners *owners)
 static uint32_t find_owner(struct owners *owners, const struct types_owner *owner)
 {
     const uint64_t hash = hash_combine(hash_text(owner->name), (uint64_t)owner->confidence);
-    size_t probe = index_map_begin(&owners->by_name, hash);
-    uint32_t index;
-    while ((index = index_map_next(&owners->by_name, hash, &probe)) != INDEX_NONE)
+    INDEX_MAP_EACH(&owners->by_name, hash, index)
         if (owners->rows[index].name == owner->name &&
             owners->rows[index].confidence == owner->confidence)
             return index + 1;
@@ -195,9 +193,7 @@ static size_t call_chains_length(const struct call_chains *chains, uint32_t numb
 static uint32_t extend(struct call_chains *chains, uint32_t inner, const struct types_frame *frame)
 {
     uint64_t hash = hash_combine(hash_combine(hash_seed() ^ inner, frame->pc), frame->module);
-    size_t probe = index_map_begin(&chains->by_frame, hash);
-    uint32_t index;
-    while ((index = index_map_next(&chains->by_frame, hash, &probe)) != INDEX_NONE) {
+    INDEX_MAP_EACH(&chains->by_frame, hash, index) {
         const struct call_chain *chain = &chains->rows[index];
         if (chain->pc == frame->pc && chain->module == frame->module && chain->inner == inner)
             return index + 1;
@@ -322,9 +318,7 @@ static uint32_t find_row(struct type_table *table, const struct types_answer *an
 {
     uint64_t hash = hash_combine(hash_combine(hash_text(answer->name), answer->size),
                                  (uint64_t)answer->confidence);
-    size_t probe = index_map_begin(&table->by_name, hash);
-    uint32_t index;
-    while ((index = index_map_next(&table->by_name, hash, &probe)) != INDEX_NONE) {
+    INDEX_MAP_EACH(&table->by_name, hash, index) {
         const struct type_row *row = &table->rows[index];
         if (row->name == answer->name && row->size == answer->size &&
             row->confidence == answer->confidence)
@@ -533,9 +527,7 @@ uint32_t type_table_named(struct type_table *table, uint32_t module, uint64_t sy
 {
     const struct named_type key = {.symbol = symbol, .size = size, .module = module};
     uint64_t hash = hash_combine(hash_combine(hash_seed(), symbol), size ^ (uint64_t)module << 40);
-    size_t probe = index_map_begin(&table->by_symbol, hash);
-    uint32_t index;
-    while ((index = index_map_next(&table->by_symbol, hash, &probe)) != INDEX_NONE) {
+    INDEX_MAP_EACH(&table->by_symbol, hash, index) {
         const struct named_type *named = &table->named[index];
         if (named->symbol == symbol && named->size == size && named->module == module)
             return named->type;

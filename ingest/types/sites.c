@@ -117,9 +117,7 @@ static time_t built_time(const struct symbols_file *file)
 const struct types_module *types_modules_find(const struct types_modules *modules, uint32_t module)
 {
     const uint64_t hash = hash_combine(hash_seed(), module);
-    size_t probe = index_map_begin(&modules->by_module, hash);
-    uint32_t index;
-    while ((index = index_map_next(&modules->by_module, hash, &probe)) != INDEX_NONE)
+    INDEX_MAP_EACH(&modules->by_module, hash, index)
         if (modules->rows[index].module == module)
             return &modules->rows[index];
     return NULL;

@@ -214,9 +214,7 @@ static uint64_t hash_place(uint64_t address, uint32_t arena)
 static struct place *find_place(const struct process *process, uint64_t address, uint32_t arena)
 {
     const uint64_t hash = hash_place(address, arena);
-    size_t probe = index_map_begin(&process->place_map, hash);
-    uint32_t index;
-    while ((index = index_map_next(&process->place_map, hash, &probe)) != INDEX_NONE)
+    INDEX_MAP_EACH(&process->place_map, hash, index)
         if (process->places[index].address == address && process->places[index].arena == arena)
             return &process->places[index];
     return NULL;
@@ -242,9 +240,7 @@ static bool add_place(struct process *process, const struct writer_free *row)
 static struct block *first_block(const struct process *process, uint64_t address, uint32_t arena)
 {
     const uint64_t hash = hash_place(address, arena);
-    size_t probe = index_map_begin(&process->block_map, hash);
-    uint32_t index;
-    while ((index = index_map_next(&process->block_map, hash, &probe)) != INDEX_NONE)
+    INDEX_MAP_EACH(&process->block_map, hash, index)
         if (process->blocks[index].address == address && process->blocks[index].arena == arena)
             return &process->blocks[index];
     return NULL;

@@ -61,9 +61,7 @@ static bool read_type(void *context, sqlite3_stmt *query)
 static const struct member_type *type_of_id(const struct members *members, int64_t id)
 {
     const uint64_t hash = id_hash(id);
-    size_t probe = index_map_begin(&members->type_by_id, hash);
-    uint32_t index;
-    while ((index = index_map_next(&members->type_by_id, hash, &probe)) != INDEX_NONE)
+    INDEX_MAP_EACH(&members->type_by_id, hash, index)
         if (members->types[index].id == id)
             return &members->types[index];
     return NULL;
@@ -74,9 +72,7 @@ static const struct member_type *type_of_name(const struct members *members, con
                                               size_t length)
 {
     const uint64_t hash = name_hash(name, length);
-    size_t probe = index_map_begin(&members->type_by_name, hash);
-    uint32_t index;
-    while ((index = index_map_next(&members->type_by_name, hash, &probe)) != INDEX_NONE) {
+    INDEX_MAP_EACH(&members->type_by_name, hash, index) {
         const struct member_type *type = &members->types[index];
         if (type->count != 0 && strncmp(type->name, name, length) == 0 && type->name[length] == 0)
             return type;

@@ -21,9 +21,7 @@ struct size_type {
 static struct stack_type *find_other(struct type_pairs *pairs, uint32_t stack, uint32_t type)
 {
     const uint64_t hash = hash_combine(hash_seed(), (uint64_t)stack << 32 | type);
-    size_t probe = index_map_begin(&pairs->by_stack, hash);
-    uint32_t index;
-    while ((index = index_map_next(&pairs->by_stack, hash, &probe)) != INDEX_NONE)
+    INDEX_MAP_EACH(&pairs->by_stack, hash, index)
         if (pairs->others[index].stack == stack && pairs->others[index].type == type)
             return &pairs->others[index];
     if (!ARRAY_RESERVE(pairs->others, pairs->other_count, pairs->other_capacity) ||
@@ -58,9 +56,7 @@ static bool add_stack(struct type_pairs *pairs, uint64_t stack, uint32_t type, u
 static struct size_type *find_size(struct type_pairs *pairs, uint64_t size, uint32_t type)
 {
     const uint64_t hash = hash_combine(hash_combine(hash_seed(), size), type);
-    size_t probe = index_map_begin(&pairs->by_size, hash);
-    uint32_t index;
-    while ((index = index_map_next(&pairs->by_size, hash, &probe)) != INDEX_NONE)
+    INDEX_MAP_EACH(&pairs->by_size, hash, index)
         if (pairs->sizes[index].size == size && pairs->sizes[index].type == type)
             return &pairs->sizes[index];
     if (!ARRAY_RESERVE(pairs->sizes, pairs->size_count, pairs->size_capacity) ||
