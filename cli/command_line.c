@@ -138,7 +138,6 @@ static void print_text(FILE *out, size_t column, const char *text)
     fputc('\n', out);
 }
 
-/* Prints the text of --help. */
 static void command_line_help(const struct command_line *line, FILE *out)
 {
     fprintf(out, "usage: %s %s\n\n%s\n", line->program, line->synopsis, line->about);

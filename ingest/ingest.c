@@ -573,7 +573,6 @@ static bool sum_slots(struct pipeline *pipeline)
            ingest_fail_memory(pipeline->status, "the sums by time");
 }
 
-/* Ends the process's part of a run. */
 static bool end_part(struct pipeline *pipeline)
 {
     struct writer_run *run = pipeline->options->writer.run;

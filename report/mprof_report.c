@@ -134,7 +134,6 @@ static bool take_kinds(struct arguments *arguments, const char *value)
     return true;
 }
 
-/* Handles an option of the tables of the first mprof. */
 static void take_tables_option(struct tables_options *tables, enum report_option option)
 {
     if (option == REPORT_OPTION_OFFSETS) {

@@ -197,7 +197,6 @@ static bool is_inside(mprof_arena arena, mprof_arena outer)
     return arena == outer;
 }
 
-/* Forgets the sampled blocks of the arena and of the arenas under it. */
 static void reset_samples(mprof_arena arena)
 {
     struct arena_slot *slot = find_slot(arena), *table = atomic_load(&arenas.slots);

@@ -39,7 +39,6 @@ static uint64_t size_of(const struct allocator_function *function, const uintptr
                             argument(arguments, function->size, 0));
 }
 
-/* Records the allocation of what the real function returns. */
 static uintptr_t give(const struct allocator_function *function, const void *frame,
                       const uintptr_t *arguments)
 {

@@ -31,7 +31,6 @@ struct wanted {
     struct got_function *name;
 };
 
-/* The work on one object. */
 struct work {
     const struct got_object *object;
     struct got_patch *look;

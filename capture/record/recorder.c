@@ -404,7 +404,6 @@ static void prepare_process(const struct options *options)
     thread_life_init();
 }
 
-/* Starts recording for the first time in this program. */
 static bool start_program(void)
 {
     struct options options;

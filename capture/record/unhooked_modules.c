@@ -351,7 +351,6 @@ static void object_report(const char *path, const struct got_patch *look, bool l
         unhooked_report_add(path, TRACE_BYPASS_FUNCTION, look->missing[i]);
 }
 
-/* One look at all objects. */
 struct round {
     bool names; /* also at the functions that this library defines */
     bool lazy;  /* new objects may have been loaded with RTLD_DEEPBIND */

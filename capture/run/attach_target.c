@@ -84,7 +84,6 @@ uint64_t attach_stack_room(pid_t process, uint64_t address, uint64_t wanted)
     return found < wanted ? found : wanted;
 }
 
-/* A search in the symbols of one file. */
 struct search {
     struct attach_module *module;
     uint64_t bias;

@@ -284,7 +284,6 @@ static int request(struct client *client, const struct arguments *arguments,
     return fflush(stdout) == 0 ? 0 : 1;
 }
 
-/* Takes the references of the process into its trace. */
 static int take_references(const struct client *client, const struct arguments *arguments,
                            const char *path)
 {

@@ -375,7 +375,6 @@ static bool add_present(struct reference_words *words, const struct reference_ma
     return true;
 }
 
-/* Runs the workers over the units. */
 static void run(struct reference_words *words)
 {
     sigset_t all, before;

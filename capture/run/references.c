@@ -367,7 +367,6 @@ static bool stop_all(struct taking *taking)
     }
 }
 
-/* Reads the registers of all threads. */
 static bool read_registers(struct taking *taking)
 {
     struct stop *stop = &taking->stop;
@@ -434,7 +433,6 @@ static bool put(struct taking *taking, enum trace_extended type, const uint8_t *
     return true;
 }
 
-/* Puts one record of words. */
 static bool put_piece(void *context, const struct trace_references_words *piece)
 {
     struct taking *taking = context;

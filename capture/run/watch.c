@@ -102,7 +102,6 @@ static bool open_trace(struct run_watch *watch)
     return watch->is_open;
 }
 
-/* Decides by the conditions what is wanted of the recording. */
 static void decide(struct run_watch *watch, double now, uint64_t resident, bool recording)
 {
     if (!watch->start)

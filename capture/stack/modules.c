@@ -20,7 +20,6 @@
 #define PROGRAM_HEADERS_MAX 64u
 #define NOTES_MAX 512u
 
-/* Finds the GNU build-id among the notes of one segment. */
 static void notes_read(uint64_t address, uint64_t size, struct module_image *image)
 {
     uint8_t notes[NOTES_MAX];

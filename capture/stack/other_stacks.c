@@ -361,7 +361,6 @@ uint32_t copied_stacks_next_pause(uint32_t pause)
     return pause < PAUSE ? PAUSE : pause * 8;
 }
 
-/* Makes stacks[index] the present one. */
 static void take_copy(struct stack_thread *thread, uint32_t index)
 {
     struct copied_stacks *all = thread->copied;

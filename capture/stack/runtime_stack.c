@@ -19,7 +19,6 @@
 #include "capture/stack/runtimes.h"
 #include "capture/stack/walk.h"
 
-/* A frame of a runtime in the last stack. */
 struct evaluated {
     struct mprof_frame frame; /* as the runtime gave it */
     uint64_t pc;              /* its pseudo pc */
@@ -27,7 +26,6 @@ struct evaluated {
     uint64_t list;            /* a hash of this one and of those outside of it */
 };
 
-/* A frame of the merged stack. */
 struct merged {
     uint64_t pc, path;
     uint32_t node; /* 0: not found yet */
@@ -59,7 +57,6 @@ struct runtime_stack {
     struct stack_branch_lists lists; /* of the thread's branches */
 };
 
-/* One merge. */
 struct merge {
     struct runtime_stack *stack;
     void *context;

@@ -20,7 +20,6 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* The state of one walk. */
 struct walk {
     struct stack_thread *thread;
     struct unwind_walk unwind;

@@ -470,7 +470,6 @@ static bool cache_depends_read(struct cache_depends *depends, struct decoding *d
 
 #define NO_PAIR UINT32_MAX
 
-/* A question and its answer. */
 struct pair {
     bool used; /* by this call */
     bool read; /* places are in the entry that was read, otherwise in `bytes` */
@@ -656,7 +655,6 @@ void cache_free(struct cache *cache)
     free(cache);
 }
 
-/* Adds what identifies a loaded library. */
 static int add_library(struct dl_phdr_info *library, size_t size, void *context)
 {
     if (library->dlpi_name && library->dlpi_name[0] == '/')

@@ -201,7 +201,6 @@ static const struct live_block *merge_next(void *context)
     return merge->given == 0 ? one : other;
 }
 
-/* Makes one segment of the last two. */
 static bool merge_last(struct cold_blocks *cold)
 {
     struct segment *last = &cold->segments[cold->segment_count - 2], merged = {.live = 0};

@@ -371,7 +371,6 @@ static void make_wrapper(struct function_row *function)
         function->role = ROLE_WRAPPER;
 }
 
-/* Fills the symbol of a function of a runtime. */
 static void name_of_runtime(struct frames *frames, const struct runtime_name *name, uint64_t pc,
                             struct symbols_frame *symbol)
 {

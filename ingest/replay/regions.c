@@ -71,7 +71,6 @@ static struct region_block *add_block(struct regions *regions, size_t at)
     return block;
 }
 
-/* Inserts a mapped row where its address belongs. */
 static bool insert_live(struct regions *regions, const struct region_row *row)
 {
     struct place at = find_live(regions, row->address);

@@ -221,7 +221,6 @@ static const struct special *special_at(const struct special *list, size_t count
 /* So many classes with a detail are kept apart. */
 enum { ROWS_MOST = 2048 };
 
-/* Adds bytes to a class with a detail. */
 static void add_row(struct ledger *ledger, enum residency_class class, const char *detail,
                     uint64_t bytes)
 {

@@ -103,7 +103,6 @@ static bool slot_level_put(struct slot_level *level, uint64_t slot, const struct
 
 /* ---- changes ---------------------------------------------------------------------------- */
 
-/* The cells of one slot. */
 struct cells {
     struct slot_cell *rows;
     size_t count, capacity;

@@ -57,7 +57,6 @@ struct symbols_scope {
     bool by_origin;     /* its names are those of its abstract origin */
 };
 
-/* The names of a scope and where its function is declared. */
 struct symbols_naming {
     /* The address in memory of the entry that names it. NULL: the names are one scope's. */
     const void *origin;

@@ -443,7 +443,6 @@ size_t merge_most_open(const struct merge *merge)
 
 /* ---- follow -------------------------------------------------------------------------------- */
 
-/* A chunk as it was at the last poll. */
 struct chunk {
     struct trace_slot slot;
     struct trace_cursor *scan; /* positioned after the scanned records; NULL: not begun, or done */

@@ -124,7 +124,6 @@ static bool member_path(struct types_index *index, const struct types_type *obje
 #define SCOPES_MAX 32
 #define HOLDERS_MAX 8
 
-/* A function on the stack. */
 struct place {
     size_t frame;
     size_t level; /* as in the question: 0 is the frame's own function */

@@ -202,7 +202,6 @@ static char *name_of(struct types_index *index, const struct types_type *type, i
     return shortened(types_name(index, type));
 }
 
-/* Finds the template argument T of the function of a frame. */
 static bool argument_at(const struct types_site *site, size_t level, struct types_type *type)
 {
     Dwarf_Die function, child, argument;

@@ -291,7 +291,6 @@ static size_t first_fork(const struct process *process, uint64_t ns)
     return low;
 }
 
-/* Counts a block of the process heap for all forks during its life. */
 static void count_block(struct process *process, const struct block *block)
 {
     const size_t from = first_fork(process, block->begin), to = first_fork(process, block->end);

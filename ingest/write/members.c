@@ -211,7 +211,6 @@ enum fit {
     FIT_EXACT    /* a pointer to the type of the block to which it leads */
 };
 
-/* The search for a place. */
 struct search {
     const struct members *members;
     const struct member_type *to; /* of the block to which the pointer leads, or NULL */

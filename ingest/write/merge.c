@@ -326,7 +326,6 @@ static bool read_row(sqlite3_stmt *query, struct run_process *process)
     return process->program && process->arguments && process->ending;
 }
 
-/* Processes while they are read. */
 struct run_reading {
     struct writer_database *database;
     struct run *run;

@@ -868,7 +868,6 @@ static enum state stored_state(const struct snapshot *snapshot, uint32_t node)
     return snapshot->whole || state <= STATE_POSSIBLY ? state : STATE_NONE;
 }
 
-/* Puts what is in each state. */
 static bool put_states(struct snapshot *snapshot)
 {
     uint64_t bytes[STATE_COUNT] = {0}, count[STATE_COUNT] = {0};

@@ -570,7 +570,6 @@ static void sum_known(const struct session_facts *facts, struct function_sum *su
     }
 }
 
-/* Sums up the functions on the stacks. */
 static bool sum_functions(const struct session_facts *facts, struct function_sum *sums)
 {
     if (facts->known.stacks > 0) {

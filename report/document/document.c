@@ -286,7 +286,6 @@ void short_names_free(struct short_names *names)
     free(names->texts);
 }
 
-/* A table whose names are short. */
 struct short_table {
     struct document_table table; /* its values belong to the other table, but for the names */
     struct short_names names[DOCUMENT_COLUMNS_MOST];

@@ -112,7 +112,6 @@ static void put_marks(const struct writing *writing)
     }
 }
 
-/* Writes one end of a block's life. */
 static void put_end(const struct writing *writing, const struct session_allocation *block,
                     const char *phase, uint64_t ns, uint32_t thread)
 {

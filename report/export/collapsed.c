@@ -70,7 +70,6 @@ static bool name_frame(struct collapsing *all, const struct export_side *side,
     return true;
 }
 
-/* Stores the number of a node's name. */
 static bool name_node(struct collapsing *all, const struct export_side *side, uint32_t node,
                       uint32_t *name)
 {

@@ -34,7 +34,6 @@ static bool find_frame(struct writing *writing, const struct session_code_frame 
     return true;
 }
 
-/* Stores the number of the frames from a node outward. */
 static bool find_list(void *context, uint32_t node, uint32_t outward, uint32_t *number)
 {
     const struct writing *writing = context;

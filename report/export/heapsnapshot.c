@@ -138,7 +138,6 @@ static size_t index_of(const struct writing *writing, int64_t id)
     return low;
 }
 
-/* Returns the place of a node in the list of the file. */
 static uint64_t place_of(size_t index)
 {
     return (index + OWN_NODES) * COUNT_OF(node_fields);

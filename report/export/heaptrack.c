@@ -50,7 +50,6 @@ static bool find_string(struct writing *writing, const char *text, uint32_t *num
     return true;
 }
 
-/* A frame as it is in the line of a place. */
 struct place_part {
     uint32_t function, file, line;
 };
@@ -64,7 +63,6 @@ static bool find_part(struct writing *writing, const struct session_code_frame *
            find_string(writing, export_clean(side, frame->file), &part->file);
 }
 
-/* Writes the place of the present frames. */
 static bool put_place(struct writing *writing)
 {
     const struct export_side *side = &writing->export->own;

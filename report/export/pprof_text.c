@@ -32,7 +32,6 @@ static void put_name(FILE *out, const char *name)
     }
 }
 
-/* Writes the symbol of the present frames. */
 static void put_symbol(const struct writing *writing, uint32_t id)
 {
     FILE *out = writing->export->out;

@@ -21,7 +21,6 @@ struct writing {
     struct export_frames frames;
 };
 
-/* Stores the number of a frame in the list of frames. */
 static bool find_place(struct writing *writing, const struct session_code_frame *frame,
                        uint32_t *id)
 {

@@ -56,7 +56,6 @@ static int by_callee(const void *left, const void *right, void *context)
     return ORDER(a->callee, b->callee) ?: ORDER(a->caller, b->caller);
 }
 
-/* Lists the functions of each component. */
 static void list_members(struct writer *writer)
 {
     const struct graph *graph = &writer->graph;
@@ -310,7 +309,6 @@ static void put_relatives(struct writer *writer, uint32_t entry, bool ancestors)
 
 /* ---- entries ---------------------------------------------------------------------------- */
 
-/* Writes the line of the entry itself. */
 static void put_own(struct writer *writer, uint32_t entry, const char *behind)
 {
     const struct graph_node *node = &writer->graph.nodes[entry];

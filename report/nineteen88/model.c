@@ -148,7 +148,6 @@ static size_t program_start(const struct starts *starts, const struct chain *cha
     return place;
 }
 
-/* Returns the number of functions up to the first one of a thread. */
 static size_t thread_start(const struct starts *starts, const struct chain *chain)
 {
     size_t place = 0, nameless = 0;

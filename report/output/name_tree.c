@@ -85,7 +85,6 @@ char *name_tree_text(const struct name_tree *tree, uint32_t node)
     return text;
 }
 
-/* Stores the number of a function's name. */
 static bool name_of(struct name_walk *walk, uint32_t function, int32_t *number)
 {
     struct name_tree *tree = walk->tree;

@@ -42,7 +42,6 @@ enum {
     BESIDE_MOST = 64 * 1024 /* bytes of the page beside its data */
 };
 
-/* A session and what of it is on the page. */
 struct side {
     struct session *session;
     struct graph_result *result;
@@ -299,7 +298,6 @@ static void put_losses(const struct session *session, struct json *json)
     }
 }
 
-/* Counts the stacks whose outer frames are missing. */
 static void put_incomplete(const struct session *session, struct json *json)
 {
     const uint32_t largest = session_stack_largest(session);

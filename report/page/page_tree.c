@@ -22,7 +22,6 @@ struct page_tree {
     bool compared;
 };
 
-/* Makes room for all nodes of the tree. */
 static bool grow(struct page_tree *tree)
 {
     const size_t count = name_tree_count(tree->calls);

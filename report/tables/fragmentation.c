@@ -101,7 +101,6 @@ static void add_function(struct document *document, struct session *session, uin
     document_text(document, function ? session_function_name(session, function) : NULL);
 }
 
-/* Adds the values of the key columns. */
 static void add_keys(const struct fragmentation *fragmentation, const struct pin *pin,
                      struct document *document)
 {

@@ -18,7 +18,6 @@ struct function_variances {
 
 /* ---- standard errors ---- */
 
-/* Adds a stack's row to the function of its call site. */
 static void add_self(struct function_variances *function, const struct variance_row *row,
                      bool short_lived)
 {
@@ -45,7 +44,6 @@ static uint32_t function_of(struct session *session, uint32_t frame)
     return frame != 0 && session_code_frame(session, frame, &code, &ignored) ? code.function : 0;
 }
 
-/* Adds the rows to the functions of their call sites. */
 static bool add_selves(struct session *session, const struct variances *variances, bool short_lived,
                        struct function_variances *functions, struct session_error *error)
 {
@@ -75,7 +73,6 @@ static bool add_total(void *context, uint32_t node, const struct session_code_fr
     return true;
 }
 
-/* Adds the rows to all functions of their stacks. */
 static bool add_totals(struct session *session, const struct variances *variances,
                        struct function_variances *functions, struct session_error *error)
 {

@@ -210,7 +210,6 @@ static uint64_t live_bytes(const struct session_heap_snapshot *snapshot)
            snapshot->by_unreachable.bytes + snapshot->unknown.bytes;
 }
 
-/* Adds what has changed since the snapshot of the base. */
 static bool report_changes(const struct report_request *request,
                            const struct session_heap_snapshot *now, struct document *document,
                            struct session_error *error)

@@ -83,7 +83,6 @@ static bool add_sum(const struct report_request *request, const struct summary_s
     return true;
 }
 
-/* Adds the numbers of what went wrong in the recording. */
 static void add_problems(struct session *session, struct document *document)
 {
     static const char *const problems[] = {"dropped_events",   "unmatched_frees", "double_frees",

@@ -34,7 +34,6 @@ _Static_assert(sizeof(_Py_CODEUNIT) == 2, "as in walk.c");
  * that a pointer leads nowhere. */
 #define SKIPPED_MAX 4096u
 
-/* A frame of the interpreter. */
 struct frame {
     const unsigned char *code, *previous, *instruction;
     unsigned char owner, is_entry;

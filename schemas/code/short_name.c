@@ -8,7 +8,6 @@
 
 enum { DEPTH_MAX = 24, LENGTH_MAX = 16384, ARGUMENTS_MAX = 32 };
 
-/* The text so far. */
 struct out {
     char *text;
     size_t size, length;
@@ -16,7 +15,6 @@ struct out {
     bool parameters; /* the function keeps them, and its template arguments */
 };
 
-/* A part of a name. */
 struct part {
     const char *begin, *end;
 };

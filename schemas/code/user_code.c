@@ -253,7 +253,6 @@ static bool is_inside(const char *word, struct function_name name)
     return function_name_matches(pattern, name);
 }
 
-/* The forms of a function's name. */
 struct forms {
     struct function_name whole, bare; /* bare: without return type and parameters */
     struct function_name path;        /* from its outermost namespace on */

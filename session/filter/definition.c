@@ -137,7 +137,6 @@ struct filter_stored_use {
     struct filter_stored_use *next;
 };
 
-/* Parses the text of a saved filter in the parser's scope. */
 static bool parse_stored_text(struct filter_parser *parser, const char *name,
                               struct filter_definition *definition)
 {

@@ -461,7 +461,6 @@ char *session_diagram_joined(const struct session_diagram *diagram, size_t from,
 
 enum { PARTS_MOST = 16 };
 
-/* A part of a text. */
 struct part {
     const char *text;
     size_t length;
@@ -574,7 +573,6 @@ static bool find_definition(const char *text, struct part name, struct definitio
 
 /* ---- writing ---------------------------------------------------------------------------- */
 
-/* Writes a body with the values of a use in place of its parameters. */
 static void write_body(FILE *out, const struct definition *definition, const struct use *use)
 {
     char *body = strndup(definition->body.text, definition->body.length);

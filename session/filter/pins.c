@@ -220,7 +220,6 @@ struct reading {
     size_t count;
 };
 
-/* Results of one thread. */
 struct residing {
     const struct session *session;
     const struct reading *readings; /* by process */

@@ -164,7 +164,6 @@ static bool is_direct(const struct sort_key *key)
                           key->field == FIELD_COUNT || key->field == FIELD_ALLOC_TIME);
 }
 
-/* Turns bounds around for a descending order. */
 static void order_bounds(const struct sort_key *key, uint64_t *low, uint64_t *high)
 {
     const uint64_t first = *low;

@@ -29,7 +29,6 @@ struct translation {
     unsigned steps, tables;     /* so far */
 };
 
-/* The rows of an expression. */
 struct rows {
     unsigned step; /* the number of the expression */
     enum filter_kind kind;
@@ -585,7 +584,6 @@ static bool put_order(struct translation *t, const struct rows *rows,
     return true;
 }
 
-/* Writes the order of rows within a session. */
 static bool put_orders(struct translation *t, const struct rows *rows)
 {
     const struct filter_field_use by_bytes = {.field = FIELD_BYTES};
@@ -692,7 +690,6 @@ static void put_rises(struct translation *t)
     fputs(" AS rises", t->out);
 }
 
-/* Writes the sums of groups. */
 static bool put_sums(struct translation *t, const struct rows *groups, unsigned blocks)
 {
     const char *scope = scope_of(t, &(struct rows){.kind = KIND_ALLOCATIONS});

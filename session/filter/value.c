@@ -175,7 +175,6 @@ static bool is_part(const struct token *token)
     return token->kind == TOKEN_NUMBER && token->text[token->length - 1] == '%';
 }
 
-/* The terms of a time while it is read. */
 struct time_sum {
     const struct filter_time_term *first;
     const struct filter_time_term **last;

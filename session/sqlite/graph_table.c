@@ -462,7 +462,6 @@ static bool put_group(struct graph_row *row, sqlite3_context *context, int colum
 
 /* ---- measures ---- */
 
-/* Gives the parts of a measure as a JSON object. */
 static void put_parts(const struct session_measure *measure, sqlite3_context *context)
 {
     char text[512] = "{";

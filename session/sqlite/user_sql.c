@@ -22,7 +22,6 @@
 
 /* The rights of a user's statement: it may read, and nothing else. */
 
-/* The rights on one connection. */
 struct rights {
     struct session *session; /* a cancel of its questions ends the statement */
     struct guard guard;      /* against a file that somebody else has made */

@@ -186,7 +186,6 @@ static bool load_leaf(const struct big_rows *rows, struct big_rows_leaf *leaf, u
     return true;
 }
 
-/* A row in its leaf. */
 struct cell {
     const uint8_t *record; /* `local` bytes, then the number of the first overflow page if `rest` */
     uint64_t id;

@@ -550,7 +550,6 @@ static bool read_data(struct column_reader *reader, uint32_t chunk, enum column 
            database_chunk(store->database, store->table, id, reader->packed, entry->length, error);
 }
 
-/* Describes the values of a chunk. */
 static struct column_view make_view(const struct column_reader *reader, uint32_t chunk,
                                     enum column column)
 {

@@ -146,7 +146,6 @@ INLINE size_t batch_rows(uint32_t rows, size_t first, uint8_t *truth)
 
 /* ---- tests ---- */
 
-/* Fills a chunk with one answer. */
 static void fill(bool truth, uint32_t rows, uint64_t *words)
 {
     memset(words, 0, COLUMN_CHUNK_ROWS / 8);

@@ -286,7 +286,6 @@ static bool copy_tables(const struct part_file *file, struct session_error *erro
 
 /* ---- what is about all rows ---- */
 
-/* Sets where the rows of each process begin and end. */
 static bool move_processes(const struct part_file *file, struct session_error *error)
 {
     sqlite3_stmt *read = NULL, *update = NULL;

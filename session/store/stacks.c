@@ -233,7 +233,6 @@ static bool read_leaf(struct walk *walk, const uint8_t *page)
 
 static bool read_tree(struct walk *walk, uint32_t number, int level);
 
-/* Reads the subtree of each cell. */
 static bool read_interior(struct walk *walk, const uint8_t *page, int level)
 {
     const uint32_t cells = page_get16(page + PAGE_CELLS);

@@ -348,7 +348,6 @@ static uint8_t *frame_classes(struct session *session, const struct user_code *c
     return of_frame;
 }
 
-/* Computes the user's frame of each stack by the settings. */
 static bool user_frames_compute(struct session *session, const struct user_code *code,
                                 uint32_t *frames, struct session_error *error)
 {
@@ -517,7 +516,6 @@ static void put_call_sites(struct stacks *stacks, const uint32_t *call_sites)
     }
 }
 
-/* Puts the call sites back to where ingest put them. */
 static void restore_call_sites(struct session *session, struct user *user)
 {
     if (user->call_sites)

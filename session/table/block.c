@@ -73,13 +73,11 @@ struct use {
     uint64_t distance, id;
 };
 
-/* The nearest blocks at one moment. */
 struct near {
     uint64_t ns;
     uint64_t below_end, below, above_start, above; /* `below` and `above` are ids, 0: none */
 };
 
-/* Results of one thread. */
 struct found {
     const struct session_allocation *block;
     uint32_t process;

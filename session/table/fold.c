@@ -174,7 +174,6 @@ static bool unify(struct session_group_set *set, const struct group_sum *sums,
     return true;
 }
 
-/* Replaces the groups by stack by those of the tree. */
 static bool fold(struct session_group_set *set, uint64_t bytes, struct session_error *error)
 {
     const uint32_t stacks = set->session->stacks.count;

@@ -25,7 +25,6 @@
 
 #define CLASS_NONE UINT32_MAX
 
-/* The sums of classes of frames. */
 struct classes {
     const struct stacks *stacks;
     /* Return a class of a node of the tree, or CLASS_NONE. NULL: it has no second one. */

@@ -143,7 +143,6 @@ struct graph_result {
 
 /* ---- running ---- */
 
-/* A graph while it runs. */
 struct running {
     struct session *session;
     struct filter_graph *graph;
@@ -256,7 +255,6 @@ static void note_measure(const struct session_measure *measure, struct filter_wa
                     units[measure->unit]);
 }
 
-/* Adds the measure of another side. */
 static bool add_measure(const struct filter_step *step, const struct session_measure *next,
                         struct session_measure *measure, struct session_error *error)
 {
@@ -391,7 +389,6 @@ static bool find_measure(struct graph_result *result, struct running *running,
     return good;
 }
 
-/* Makes selections of the rows of other sessions. */
 static bool find_sides(struct graph_result *result, struct running *running,
                        struct session_error *error)
 {

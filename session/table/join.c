@@ -42,7 +42,6 @@ void session_groups_free(struct session_group_set *set)
 
 /* ---- sums ---- */
 
-/* Takes over records whose numbers are those of groups. */
 static void take_records(struct session_group_set *set, struct sums *sums)
 {
     size_t free_place = 0;

@@ -432,7 +432,6 @@ static bool find_paths(struct grouping *grouping, struct session_error *error)
     return good;
 }
 
-/* Returns the stack and type of a sum as a code. */
 static struct code part_of(const struct grouping *grouping, uint32_t number)
 {
     const struct code code = grouping->sums.codes.codes[number];

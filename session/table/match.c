@@ -23,7 +23,6 @@ struct key {
     uint64_t high, low;
 };
 
-/* The keys of the names of one session. */
 struct name_keys {
     struct key *stack, *type, *function, *module;
 };

@@ -63,7 +63,6 @@ uint64_t selection_peak_ns(const struct selection *selection)
 
 /* ---- sums ---- */
 
-/* One thread's sums of a field. */
 struct summing {
     const struct session *session;
     enum filter_field field;

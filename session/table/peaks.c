@@ -609,7 +609,6 @@ static void sweepers_close(struct scan_contexts *contexts)
 
 /* ---- rounds ---- */
 
-/* Moves the events of all threads to the first one. */
 static bool gather(const struct scan_contexts *contexts, struct session_error *error)
 {
     struct sweeper *first = contexts->each[0];
@@ -638,7 +637,6 @@ static bool gather(const struct scan_contexts *contexts, struct session_error *e
     return true;
 }
 
-/* Collects and sweeps the events of the chosen cells. */
 static bool sweep_chosen(struct search *search, struct session_error *error)
 {
     struct scan_contexts contexts;
@@ -833,7 +831,6 @@ static bool search_contexts(struct search *search, const struct scan_contexts *c
     return good;
 }
 
-/* Sums up the rows and finds the peaks. */
 static bool search_rows(struct search *search, struct session_error *error)
 {
     const bool cells = search->places > 1 && search->places <= BUCKETS_MAX / BUCKETS_LEAST;

@@ -56,7 +56,6 @@ struct pass {
     uint32_t *by_chunk; /* COUNT_CHUNKS */
 };
 
-/* The counts of one thread. */
 struct counts {
     struct pass *pass;
     uint64_t nulls, before, part[PARTS];

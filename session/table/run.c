@@ -229,7 +229,6 @@ static bool leave_out_runtime(struct run *run, struct row_set *set)
     return good;
 }
 
-/* Keeps the blocks of this reachability at the last snapshot of references. */
 static bool run_reachability(struct run *run, const struct filter_set *source,
                              enum reachability wanted, struct row_set *set)
 {
@@ -298,14 +297,12 @@ bool run_set(struct run *run, const struct filter_set *source, struct run_rows *
     return good;
 }
 
-/* The input of the threads of a pass over a set. */
 struct pass {
     struct row_set *set;
     const struct filter_program *program; /* NULL: holds for all rows */
     uint8_t number;                       /* of a color step */
 };
 
-/* Begins a pass of all threads over a set. */
 static bool pass_over(struct run *run, struct pass *pass, scan_chunk_work *work)
 {
     return scan_chunks_shared(run->session, pass->set->chunks, work, pass, run->error);
@@ -347,7 +344,6 @@ bool run_keep_where(struct run *run, const struct filter_program *program, struc
     return pass_over(run, &(struct pass){.set = set, .program = program}, keep_chunk);
 }
 
-/* The input of a thread of the last pass. */
 struct last_pass {
     struct pass *pass;
     struct row_totals totals;

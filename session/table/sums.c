@@ -54,7 +54,6 @@ struct plan {
     struct sums layout;
 };
 
-/* The sums of one thread. */
 struct summing {
     const struct plan *plan;
     struct sums sums;
@@ -591,7 +590,6 @@ static void fetch_records(const struct summing *summing, size_t from)
     }
 }
 
-/* Adds a batch to all parts but the moments. */
 static bool add_batch(struct summing *summing, bool packed)
 {
     struct kernel_rows *rows = &summing->rows;

@@ -51,7 +51,6 @@ uint64_t session_members_padding(const struct session_member *members, size_t co
 
 /* ---- sums ------------------------------------------------------------------------------- */
 
-/* The rows by type id. */
 struct adding {
     const struct session *session;
     struct session_type_sums *rows;

@@ -45,7 +45,6 @@ struct replay {
     struct session_error *error;
 };
 
-/* The times of one row. */
 struct row_times {
     uint64_t alloc_ns, free_ns;
     bool freed;
@@ -238,7 +237,6 @@ static bool end_window(struct replay *replay, struct window *window, uint64_t la
     return good;
 }
 
-/* Splits a span into windows and visits them. */
 static bool visit_span(struct replay *replay,
                        const struct window *span) /* NOLINT(misc-no-recursion) */
 {

@@ -58,7 +58,6 @@ struct grid_colors {
     uint8_t of[];
 };
 
-/* A block of a chunk. */
 struct placed_block {
     uint32_t block; /* of those to be coloured */
     uint16_t row;   /* of the chunk */

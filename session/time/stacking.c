@@ -217,7 +217,6 @@ static struct color_map *make_map(const struct session *session,
     return map;
 }
 
-/* Makes the selection of the groups' rows in the colours of the layers. */
 static struct selection *select_layers(const struct selection *selection,
                                        struct session_group_set *groups,
                                        struct session_error *error)

@@ -180,7 +180,6 @@ static uint64_t slots_width(const struct slots *slots)
     return width;
 }
 
-/* Visits the cells of one slot of a level. */
 static bool visit_slot(const struct slots *slots, unsigned number, uint64_t slot,
                        slots_visitor *visit, void *context, struct session_error *error)
 {
@@ -279,7 +278,6 @@ static bool sources_open(struct sources *sources, struct selection *selection,
     return true;
 }
 
-/* Sums of the slots so far. */
 struct slot_totals {
     const struct color_map *map;
     struct session_slot *slot; /* NULL: only what is live */

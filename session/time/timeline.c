@@ -80,7 +80,6 @@ struct span {
     bool births;                 /* only counts of blocks by colour */
 };
 
-/* The sums of one thread. */
 struct timeline {
     const struct span *span;
     struct slot_sums sums;
@@ -353,7 +352,6 @@ struct screen_rows {
     uint16_t category[KERNEL_ROWS];
 };
 
-/* The sums of one thread. */
 struct screen_sums {
     const struct screen *screen;
     struct screen_rows rows; /* too many for the stack */
@@ -491,7 +489,6 @@ static void gather_parts(const struct time_buckets *time, const struct peak_sum 
     }
 }
 
-/* Fills the slots from the sums of all threads. */
 static bool keep_slots(const struct screen *screen, const struct color_map *map,
                        struct selection *selection, const struct screen_sums *all,
                        struct session_error *error)

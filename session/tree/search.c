@@ -12,7 +12,6 @@
 #include "session/store/session_state.h"
 #include "session/tree/tree_state.h"
 
-/* The state of a search. */
 struct finding {
     struct session_tree *tree;
     const struct session_tree_search *search;

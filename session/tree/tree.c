@@ -362,7 +362,6 @@ struct session_tree_line session_tree_own_line(const struct session_tree *tree, 
 
 /* Makes the children of nodes: the next node of the path of each row parts the rows of a node. */
 
-/* The work on one node. */
 struct expanding {
     struct session_tree *tree;
     struct tree_node *node;
@@ -395,7 +394,6 @@ static void close(struct expanding *expanding)
              expanding->sizes);
 }
 
-/* Follows the paths of some rows of the node to its children. */
 static void follow_paths(void *context, size_t thread, uint32_t first, uint32_t end)
 {
     struct expanding *expanding = context;

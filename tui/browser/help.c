@@ -208,7 +208,6 @@ static size_t fitting(const char *text, int width)
     return last;
 }
 
-/* Adds a text in as many lines as it needs. */
 static void add_text(struct lines *lines, enum help_line_kind kind, const char *left,
                      const char *text, int width)
 {

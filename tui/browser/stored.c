@@ -67,7 +67,6 @@ static void print_result(struct graph_result *result, FILE *out)
     }
 }
 
-/* The text while the engine runs it. */
 struct running {
     const char *text;
     struct graph_options options;

@@ -123,7 +123,6 @@ bool browser_select_process(struct browser *browser, const char *word, struct se
     return true;
 }
 
-/* Asks what the view has requested to ask. */
 static void prompt_ask(struct browser *browser)
 {
     struct browse *browse = &browser->browse;

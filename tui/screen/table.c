@@ -120,7 +120,6 @@ void table_copy(const struct table_source *source, size_t row, FILE *out)
 #define CYCLE " \u21c4 "
 #define RECURSION " \u21ba"
 
-/* Returns where the name begins. */
 static const char *name_in(const char *text)
 {
     const char *at = text;

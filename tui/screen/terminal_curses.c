@@ -415,7 +415,6 @@ static void read_old_report(struct terminal *terminal, struct event *event)
     mouse_report_read(&terminal->mouse, report, now_ms(), event);
 }
 
-/* Reads the rest of a report of the mouse. */
 static void read_report(struct terminal *terminal, struct event *event)
 {
     char report[MOUSE_REPORT_MOST + 1];

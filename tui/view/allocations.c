@@ -228,7 +228,6 @@ static bool run_strip(struct session *session, struct selection *selection, void
     return true;
 }
 
-/* Loads the stack of the selected row. */
 static void load_strip(struct allocations *list, struct browse *browse)
 {
     static const struct load_kind kind = LOAD_KIND(allocation_strip, run_strip, NULL);
@@ -611,7 +610,6 @@ static bool update(void *view, struct browse *browse, const struct view_input *i
 
 /* ---- render ----------------------------------------------------------------------------- */
 
-/* Draws the stack from the call site outwards in one row. */
 static void render_stack(const struct allocation_strip *strip, const struct session *session,
                          const struct area *area, int y)
 {

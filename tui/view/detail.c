@@ -22,7 +22,6 @@
 #define DETAIL_FRAMES 256
 #define DETAIL_MEMBERS 256
 
-/* A stack with its frames. */
 struct detail_stack {
     struct session_frame frames[DETAIL_FRAMES];
     size_t count; /* of all its frames; those beyond DETAIL_FRAMES are not here */
@@ -65,7 +64,6 @@ struct detail_chain {
     struct session_allocation blocks[SESSION_CHAIN];
 };
 
-/* A line of the page. */
 struct detail_line {
     uint64_t key;
     char label[64], value[200];
@@ -233,7 +231,6 @@ static void begin(struct writing *writing, enum part part)
     writing->number = 0;
 }
 
-/* Begins a part with an empty line and a heading. */
 static struct detail_line *add_heading(struct writing *writing, enum part part, const char *label)
 {
     begin(writing, part);

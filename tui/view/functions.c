@@ -539,7 +539,6 @@ static void choose(void *view, struct browse *browse, const char *text)
 
 /* ---- update ----------------------------------------------------------------------------- */
 
-/* The places of the view's parts. */
 struct layout {
     struct table_place panes[PANES]; /* height 0: there is no room */
     int head;                        /* rows above the list */

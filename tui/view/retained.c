@@ -565,7 +565,6 @@ static void show_block(struct retained *retained, uint64_t block)
     retained->view.list.table.selected = retained->view.list.table.first = 0;
 }
 
-/* Lists the live blocks of the selected set. */
 static void list_blocks(struct retained *retained, struct browse *browse)
 {
     const struct retained_data *data = data_of(retained);

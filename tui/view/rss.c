@@ -28,7 +28,6 @@ struct rss {
     uint64_t seen_ns; /* the moment of all views, as this one has seen it */
 };
 
-/* A row of the ledger. */
 struct class_row {
     uint64_t class; /* the key */
     uint64_t bytes;

@@ -112,7 +112,6 @@ static bool read_all(int descriptor, char *text, size_t size)
     return true;
 }
 
-/* Splits the text into lines. */
 static bool split(struct source_file *file, size_t size)
 {
     size_t capacity = 0;

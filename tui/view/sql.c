@@ -276,7 +276,6 @@ static int compare_rows(const void *left, const void *right, void *context)
     return ORDER(a, b);
 }
 
-/* Sorts by the column and in the direction of the table. */
 static void sql_sort(struct sql *sql)
 {
     const size_t column = sql->first + sql->table.sort;

@@ -212,7 +212,6 @@ enum member_found {
 static enum member_found member_at(struct types_index *index, const struct types_type *record,
                                    uint64_t offset, struct types_type *member, int depth);
 
-/* Finds the pointer among the members of a union. */
 static enum member_found union_member_at(struct types_index *index, Dwarf_Die *record,
                                          uint64_t offset, struct types_type *found, int depth)
 {

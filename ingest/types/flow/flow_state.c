@@ -92,7 +92,6 @@ static bool types_place_global(const struct types_place_types *places,
 
 static const struct types_value unknown = {.kind = TYPES_VALUE_UNKNOWN};
 
-/* Returns the value of a place whose declared type is a pointer. */
 static struct types_value pointer_value(const struct types_place_types *places,
                                         const struct types_type *type)
 {

@@ -627,7 +627,6 @@ static bool choose_target(const struct types_site *site, const struct types_type
     return true;
 }
 
-/* Chooses by the statement at the site's level. */
 static bool choose_by_statement(const struct types_site *site, const char *text, uint64_t size,
                                 int64_t offset, bool front, struct types_choice *choice)
 {

@@ -267,7 +267,6 @@ static bool take_rows(struct list *list, const struct list_data *data)
     return true;
 }
 
-/* Returns the rows of what the view has. */
 static struct list_data *make(struct list *list, const struct list_request *wanted)
 {
     if (list->made && memcmp(&list->made->request, wanted, sizeof(*wanted)) == 0)

@@ -145,7 +145,6 @@ static void offer_name(struct offering *offering, const char *label, const char 
     offering->count += offer->step != NULL;
 }
 
-/* Offers the functions of a block's call site and of the user's frame. */
 static void offer_functions(struct offering *offering, const struct function_matchers *matchers,
                             const struct session *session, uint32_t site, uint32_t user)
 {

@@ -157,7 +157,6 @@ static int place(struct graphs *graphs, size_t at, int y, int rows)
     return below;
 }
 
-/* Places the boxes of the diagram. */
 static void lay_out(struct graphs *graphs)
 {
     graphs->width = graphs->height = 0;
@@ -360,7 +359,6 @@ static void draw_detour(const struct area *area, int from_x, int from_y, int to_
     area_fill(area, bend + 1, to_y, to_x - bend - 1, 1, 0x2500, style);
 }
 
-/* Draws the line from the output of one box to an input of another. */
 static void draw_line(const struct graphs *graphs, const struct area *area, size_t to, size_t input,
                       int left, int above)
 {

@@ -457,7 +457,6 @@ static bool act_on_list(struct graphs *graphs, struct browse *browse,
     return true;
 }
 
-/* Ends the line at the selected box. */
 static void end_line(struct graphs *graphs, struct browse *browse)
 {
     bool asks;

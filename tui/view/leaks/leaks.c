@@ -21,7 +21,6 @@ struct leak_pattern {
     uint64_t groups, bytes; /* of the others */
 };
 
-/* The question for the pattern of a group. */
 struct leak_question {
     struct load load;
     const struct leaks_data *of; /* NULL: nothing is asked */
@@ -41,7 +40,6 @@ struct leaks {
         told; /* the function that other views select because the stack has the keys; 0: none */
 };
 
-/* A group. */
 struct leak_row {
     uint64_t key; /* in another filter it is the same if its type and its largest stack are */
     struct session_leak leak;
@@ -544,7 +542,6 @@ static const struct list_kind stack_list = {.columns = frame_columns,
                                             .step = stack_step,
                                             .label = stack_label};
 
-/* Begins with another group at its first stack. */
 static const struct list_kind *choose_stack(void *view, const void *row)
 {
     struct leaks *leaks = view;
@@ -566,7 +563,6 @@ static void begin_stack(void *view)
 
 /* ---- patterns --------------------------------------------------------------------------- */
 
-/* Runs a request in the engine. */
 struct pattern_data {
     struct {
         const struct leaks_data *of; /* held */

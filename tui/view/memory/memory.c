@@ -103,7 +103,6 @@ static bool act_on_play(struct memory_grid *grid, struct browse *browse, enum ac
     }
 }
 
-/* Chooses the moment of the next frame. */
 static void choose(struct memory_grid *grid, struct browse *browse)
 {
     struct memory_play *play = &grid->play;

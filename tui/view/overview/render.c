@@ -39,7 +39,6 @@ static int first_shown(int selected, int rows)
     return selected >= rows ? selected - rows + 1 : 0;
 }
 
-/* Returns the number of the first line of a held part. */
 static int held_start(const struct overview *overview, enum overview_held way)
 {
     return (int)overview->ranked_count + overview_fact_lines(overview) +
@@ -80,7 +79,6 @@ int overview_line_at(const struct overview *overview, int width, int height, int
 
 /* ---- findings --------------------------------------------------------------------------- */
 
-/* The columns of a finding. */
 struct finding_columns {
     int word, word_width, type, type_width, user, user_width; /* type_width 0: not shown */
     int rest;                                                 /* 0: not shown */
@@ -295,7 +293,6 @@ static uint64_t rss_at(const struct browse *browse, uint64_t ns)
     return bytes;
 }
 
-/* A size with its name. */
 struct part {
     const char *name;
     uint64_t bytes;

@@ -160,7 +160,6 @@ static const struct table_column columns[COLUMNS] = {
     [COLUMN_FREED_COUNT] = {.title = "freed_count"},
 };
 
-/* Writes what the chart shows of a layer. */
 static void layer_cell(const struct timeline *timeline, size_t row, size_t layer,
                        struct table_cell *out)
 {

@@ -239,7 +239,6 @@ static void legend_render(const struct timeline *timeline, const struct browse *
         render_held(timeline, browse, &below);
 }
 
-/* Draws what is live at the moment itself. */
 static void render_moment(const struct timeline *timeline, const struct browse *browse,
                           const struct area *area, int y)
 {
@@ -501,7 +500,6 @@ static int column_of(const struct timeline *timeline, uint64_t ns)
     return ns < timeline->from || ns >= timeline->to ? -1 : timeline_slot_of(timeline, ns);
 }
 
-/* Draws a line for each mark. */
 static void render_marks(const struct timeline *timeline, const struct browse *browse,
                          const struct area *chart)
 {

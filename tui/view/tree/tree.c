@@ -22,7 +22,6 @@ static size_t offer_name(const struct browse *browse, uint32_t function, const c
     return count;
 }
 
-/* Offers a test of any length. */
 static size_t offer_test(const char *label, const char *shown, const char *test,
                          struct view_offer *out)
 {
