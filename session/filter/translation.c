@@ -609,13 +609,8 @@ static bool put_orders(struct translation *t, const struct rows *rows)
 
 static bool translate_top(struct translation *t, const struct filter_step *step, struct rows *rows)
 {
-    if (!begin(t, step->text, step->column))
+    if (!begin(t, step->text, step->column) || !put_all(t, rows, true))
         return false;
-    fputs("SELECT ", t->out);
-    if (!put_columns(t, rows))
-        return false;
-    if (t->use.column[SQL_COLOR])
-        fputs(", x.color", t->out);
     fprintf(t->out, "\n  FROM (SELECT x.*, row_number() OVER (PARTITION BY x.%s ORDER BY ",
             scope_of(t, rows));
     if (!put_orders(t, rows))
