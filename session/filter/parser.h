@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shared by the parts of the parser: parser.c reads tokens, graphs and sets, definition.c named
- * filters, step.c steps, predicates and fields, and value.c values.
+/* Shared by the parts of the parser: parser.c reads tokens, graphs, named filters and sets, step.c
+ * steps, predicates, fields and values.
  *
  * A predicate can hold a filter, and the value of a moment or of `pins` is found by running one. So
  * the files of the parser and those of the program call each other in a circle. */
@@ -146,20 +146,9 @@ bool filter_enter(struct filter_parser *parser);
 
 struct filter_pipeline *filter_parse_pipeline(struct filter_parser *parser);
 
-/* ---- definition.c ---- */
-
-/* Parses all definitions at the beginning of a text. */
-bool filter_parse_definitions(struct filter_parser *parser);
 /* Returns the definition of this text with that name, NULL if there is none. */
 const struct filter_definition *filter_find_definition(const struct filter_parser *parser,
                                                        const char *name);
-/* Parses the use of a graph into a set. */
-bool filter_parse_use(struct filter_parser *parser, struct filter_set *set);
-/* Parses the text of a saved filter under `name`. Returns NULL with the error set. */
-const struct filter_definition *filter_parse_stored(struct filter_parser *parser, const char *text,
-                                                    const char *name);
-/* Parses the use of a graph of another session. Returns its text, NULL with the error set. */
-const char *filter_parse_use_text(struct filter_parser *parser);
 
 /* ---- step.c ---- */
 
@@ -169,20 +158,9 @@ bool filter_at_step(const struct filter_parser *parser);
 bool filter_parse_step(struct filter_parser *parser, struct filter_pipeline *pipeline,
                        struct filter_step *step);
 
-/* ---- predicate.c ---- */
-
-/* ---- field.c ---- */
-
-/* ---- value.c ---- */
-
-bool filter_parse_moment(struct filter_parser *parser, struct filter_value *value);
 /* Parses the time of `live at`. Only a number, start, peak or end after + or - continues it: other
  * names are sets. */
 bool filter_parse_live_moment(struct filter_parser *parser, struct filter_value *value);
-bool filter_parse_color(struct filter_parser *parser, struct filter_value *value);
-/* Parses a number without a unit. */
-bool filter_parse_count(struct filter_parser *parser, uint64_t *number);
-bool filter_parse_size(struct filter_parser *parser, uint64_t *number);
 /* Parses a word or a string. `what` names it in errors. */
 bool filter_parse_text(struct filter_parser *parser, const char **text, const char *what);
 /* Parses a value that a field of the type can be compared with. */
