@@ -30,8 +30,7 @@ struct symbol_cache {
 };
 
 /* Prepares the cache for a trace. At first it is zero except for `path` and `persistent`, and later
- * as the previous trace left it. Give the same `options` each time. False if memory is
- * exhausted. */
+ * as the previous trace left it. Give the same `options`. False if memory is exhausted. */
 bool symbol_cache_begin(struct symbol_cache *cache, const struct symbols_options *options);
 
 /* Releases the names and types. If `persistent` is set, keeps the answers for later calls. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Makes text from outside (names of files, arguments, threads, functions) safe for messages and
- * terminals. All programs use this one form: printable UTF-8 stays, and each byte of anything else
- * becomes \xHH. */
+ * terminals. All programs use this form: printable UTF-8 stays, other bytes become \xHH. */
 #pragma once
 
 #include <stdbool.h>

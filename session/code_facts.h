@@ -58,8 +58,7 @@ struct session_function {
     enum session_role role;
     bool has_start; /* `start` is known */
     /* The beginning of its code out of line. If stacks show several copies of its code (clones that
-     * a compiler made), the lowest of their addresses. The cold part of a function may lie below
-     * it. */
+     * a compiler made), the lowest of their addresses. A cold part may lie below. */
     uint64_t start;
 };
 

@@ -61,9 +61,8 @@ struct session_storing {
     char note[512]; /* why it was not stored in the session; "": it was, or not asked for */
 };
 
-/* Checks the name and the text and stores the graph. `session` may be NULL. Returns false with
- * `error` set: a bad name, a filter that does not parse (with its column), or no place that can be
- * written. */
+/* Checks the name and the text and stores the graph. `session` may be NULL. False with `error` set:
+ * a bad name, a filter that does not parse (with its column), no place to write. */
 bool session_graph_store(struct session *session, const char *name, const char *text,
                          struct session_storing *storing, struct session_error *error);
 /* Renames a graph of the session or the folder. Never replaces another one. */

@@ -220,8 +220,7 @@ int session_group_color(const struct session_group_set *set, size_t row);
 /* ---- groups: order and members ---------------------------------------------------------- */
 
 /* Sort the rows by a measure or by a key (from 0), as the step `sort` does: null comes last, equal
- * rows are in the order of their keys. Return false with `error` set; the order is then the one
- * before. */
+ * rows are in the order of their keys. False with `error` set and the order of before. */
 bool session_groups_sort(struct session_group_set *set, enum session_group_measure measure,
                          bool descending, struct session_error *error);
 bool session_groups_sort_by_key(struct session_group_set *set, size_t key, bool descending,

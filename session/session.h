@@ -31,8 +31,7 @@ struct session_error {
 #define SESSION_OUT_OF_MEMORY "out of memory; close other programs or filter more"
 
 /* Writes text from outside to `out` as messages show it: bytes that could steer a terminal become
- * \xHH. Cuts text that does not fit into `size` bytes (at least 1). Returns the length without the
- * NUL. */
+ * \xHH. Cuts text that does not fit into `size` bytes (at least 1). Returns the length. */
 size_t session_printable(char *out, size_t size, const char *text);
 
 /* ---- open and describe ------------------------------------------------------------------ */

@@ -26,8 +26,7 @@ bool session_duration(const struct session *session, const char *text, uint64_t 
 /* ---- the blocks that were allocated over time ---- */
 
 /* Splits [from, to) into `count` equal slots, as selection_timeline() does, and stores the number
- * of allocations of each, by legend position. Takes a pass over the rows. Returns false with
- * `error` set. */
+ * of allocations of each, by legend position. Takes a pass. Returns false with `error` set. */
 bool selection_births(struct selection *selection, uint64_t from_ns, uint64_t to_ns, size_t count,
                       enum session_color_by by, uint64_t (*births)[SESSION_COLORS],
                       struct session_error *error);
@@ -79,8 +78,7 @@ int64_t session_growth_net(const struct session_growth *row);
 /* ---- events ---- */
 
 /* Replays a selection: its allocations and frees in the order of time. For formats that want events
- * instead of sums. The rules of session.h hold: one thread at a time uses a session; the call
- * blocks. */
+ * instead of sums. The rules of session.h hold. */
 
 enum session_event_kind { SESSION_EVENT_ALLOC, SESSION_EVENT_FREE };
 

@@ -111,7 +111,6 @@ struct options {
     uint32_t label_count;
 };
 
-/* Fills `options` with the defaults and then from `text` (NULL: defaults only). False if it does
- * not understand a word: it copies that into `bad`, cut to `bad_size` bytes, and the words before
- * it are set. */
+/* Fills `options` with the defaults and then from `text` (NULL: defaults only). False at an unknown
+ * word, which goes to `bad` (`bad_size` bytes); the words before it are set. */
 bool options_parse(const char *text, struct options *options, char *bad, unsigned bad_size);

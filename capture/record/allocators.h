@@ -63,8 +63,7 @@ struct got_function *allocators_find_back(const char *name);
 void *allocators_entry_of(const char *name, const void *address);
 
 /* Reads the program's table of symbols, which also has names that are not visible outside. Returns
- * the name of a function that makes it such an allocator: its own calls cannot be recorded. NULL:
- * there is none. */
+ * the name of a function that makes it such an allocator, or NULL. */
 const char *allocators_in_program(void);
 
 /* A request to resize a block by a function of the table: see allocators_resize() in real.h. */

@@ -29,8 +29,7 @@ static inline uint64_t events_other_ticks(struct thread *thread)
 }
 
 /* Returns the stamp of an event now: of a free before the real call, of an allocation after it. A
- * thread that is alone needs no fence, since no store of another thread can have given it the block
- * (clock.h). */
+ * thread that is alone needs no fence: no other can have given it the block (clock.h). */
 static inline uint64_t events_now(struct thread *thread)
 {
     const uint32_t flags = thread_flags(thread);

@@ -82,8 +82,7 @@ void unrecorded_program_want(bool wanted);
 void unrecorded_program_note_self(const char *output, bool first);
 
 /* Notes a program that `process` (0: this one) executes, if the environment for it gives a reason.
- * It may be called in a child that vfork made. `name` gets the path of the trace (TRACE_NAME_SIZE
- * bytes), or "". */
+ * Also in a child that vfork made. `name` gets the trace's path (TRACE_NAME_SIZE bytes), or "". */
 void unrecorded_program_note(const struct exec_environment *environment, const char *path,
                              char *const argv[], int process, char *name);
 /* Takes it back, because the program was not executed. */

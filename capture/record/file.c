@@ -317,8 +317,7 @@ static bool refuse(const char *what, long error)
 }
 
 /* Returns true if something that is not a regular file has the base's name: a FIFO, a device, a
- * directory. It does not open the file, because opening a FIFO waits and opening a device may do
- * anything. */
+ * directory. Opens nothing: a FIFO would wait, and a device may do anything. */
 static bool base_is_irregular(void)
 {
     struct stat about;

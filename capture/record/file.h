@@ -81,8 +81,7 @@ uint8_t *trace_file_take_slot(uint32_t *slot, uint32_t *reserved);
  * then take another slot, which fails with the reason if there is one. */
 bool trace_file_grow_slot(uint8_t *memory, uint32_t slot, uint32_t from, uint32_t to);
 /* Returns true if the calls that take a slot are allowed, before the program confines itself
- * (seccomp.h). If they are not, trace_file_reserve_ahead() takes slots in advance, once in a
- * trace. */
+ * (seccomp.h). If not, trace_file_reserve_ahead() takes slots, once in a trace. */
 bool trace_file_may_grow(bool (*allows)(long number, const uint64_t arguments[6]));
 void trace_file_reserve_ahead(void);
 

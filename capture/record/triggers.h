@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The triggers that begin and end recording while the program runs: calls of functions, limits of
- * allocations and bytes, and a signal. Each only notes that it is due; recorder.c acts on it after
- * the event. */
+ * allocations and bytes, and a signal. recorder.c acts on them after the event. */
 #pragma once
 
 #include <stdatomic.h>

@@ -716,8 +716,7 @@ static void end_child(void *context, const char *trace)
 }
 
 /* Ends the recording in the children that the process has forked, side by side: one that only waits
- * takes all of the time. A child may fork another one until its own recording ends, so this looks
- * again. */
+ * takes all of the time. A child may fork until its recording ends: this looks again. */
 static void end_children(const struct attach *attach, const char *trace, time_t started)
 {
     struct family family = {.attach = attach, .recorded = true};

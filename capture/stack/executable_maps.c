@@ -135,8 +135,7 @@ static void list_add(struct map_list *list, const struct executable_map *map)
 }
 
 /* Adds the parts of the maps of `old` that lie in `mapping`, which is not executable now. A runtime
- * that writes code takes away the right to execute it for that time, and stacks still lead through
- * it. */
+ * that writes code makes it so for that time, and stacks still lead through it. */
 static void list_carry(struct map_list *list, const struct map_list *old, uint64_t *next,
                        const struct process_map *mapping)
 {

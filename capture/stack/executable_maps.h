@@ -29,8 +29,7 @@ bool executable_maps_find(uint64_t address, struct executable_map *map);
 bool executable_maps_hold(uint64_t address);
 
 /* Returns another address at which the place of `address` in its file is mapped. `map` holds
- * `address`. The result lies in the `index`-th other known map that maps this place. 0: there are
- * no more. */
+ * `address`. The result lies in the `index`-th other map of this place. 0: no more. */
 uint64_t executable_maps_twin(const struct executable_map *map, uint64_t address, unsigned index);
 
 /* Returns how often the mappings were read. */

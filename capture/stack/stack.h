@@ -26,8 +26,7 @@ void stack_after_fork(void);
 void stack_new_trace(void);
 
 /* Prepares for stack_turn(), before the first event: from here on it is kept what each node is.
- * False if there is no memory or functions report themselves, which knows the ids of nodes by
- * heart. */
+ * False without memory, or if functions report themselves. */
 bool stack_may_turn(void);
 /* Does what stack_new_trace() does while no other thread takes a stack, and begins the ids of nodes
  * again. Until stack_turn_end(), stack_carry() defines a node of the trace before in the new one,

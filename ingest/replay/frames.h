@@ -98,8 +98,7 @@ struct frames {
 };
 
 /* Returns the frames of `pc` (as symbols_lookup() wants it) of `module`. Their functions are rows
- * of `function_module`, which represents all modules of the same file. count 0: memory is
- * exhausted. */
+ * of `function_module`, which stands for all modules of the file. count 0: no memory. */
 struct frame_range frames_at(struct frames *frames, uint32_t module, uint32_t function_module,
                              uint64_t pc);
 /* Does the same for a function of a runtime. `pc`: its node's value, `name` may be NULL. */

@@ -60,8 +60,7 @@ struct wrong_sizes {
 };
 
 /* Returns true if a block of `size` bytes may be deleted with `stated_size`, 0 if none was stated.
- * `alignment` is 0 if none was stated. An operator new that takes one may round the size up to
- * it. */
+ * `alignment` is 0 if none was stated. operator new may round the size up to it. */
 bool wrong_sizes_fit(uint64_t size, uint64_t stated_size, uint64_t alignment);
 
 /* Adds one block. False if memory is exhausted. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The stacks that allocated or freed, numbered in the order of their first use. 0 is "no stack
- * taken". A stack is symbolized when it is first used, because its call site's function is needed
- * from then on. */
+ * taken". A stack is symbolized at its first use: its call site's function is needed then. */
 #pragma once
 
 #include "ingest/replay/frames.h"

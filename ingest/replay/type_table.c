@@ -255,9 +255,8 @@ struct named_type {
     uint32_t module, type;
 };
 
-/* The answers for one stack. Most stacks have one size, or one answer for all sizes. For other
- * stacks the call chain has the answers. It consists of the frames that decided for the sizes asked
- * so far. */
+/* The answers for one stack. Most stacks have one size, or one answer for all sizes. For others the
+ * call chain, the frames that decided so far, has the answers. */
 struct type_of_stack {
     uint64_t size;
     uint64_t count; /* if any_size: bytes of an element, 0 if unknown; otherwise the number of

@@ -123,8 +123,7 @@ bool type_table_unknown_full(const struct type_table *table, uint32_t stack);
 void type_table_prefetch(const struct type_table *table, uint32_t stack);
 
 /* Returns the type that the program named by the variable at the ELF address `symbol` of module
- * `module`. `size` is that of one object, 0 if unknown. Returns 0 if no name is found or memory is
- * exhausted. */
+ * `module`. `size` is that of one object, 0 if unknown. Returns 0 without a name or memory. */
 uint32_t type_table_named(struct type_table *table, uint32_t module, uint64_t symbol,
                           uint64_t size);
 

@@ -32,9 +32,8 @@ struct symbols_lines {
     size_t file_count;
 };
 
-/* Names of C++ functions that have no linkage name: functions that are local to a function or an
- * unnamed namespace, and lambdas that are only inlined. The name is composed of the entries around
- * the function. */
+/* Names of C++ functions without a linkage name: local ones, and lambdas that are only inlined. The
+ * name is composed of the entries around the function. */
 
 /* The names found so far. All-zero is empty. */
 struct symbols_qualified {

@@ -13,9 +13,8 @@
 #include "ingest/base/output_file.h"
 #include "schemas/pack/trace_packed.h"
 
-/* Bytes of records in one container. Larger containers compress better: eight chunks in one take a
- * tenth less than one, and more of them little less. But a reader unpacks a container as a
- * whole. */
+/* Bytes of records in one container. Eight chunks in one take a tenth less than alone, and more of
+ * them little less. But a reader unpacks a whole container. */
 static const size_t container_raw = (size_t)1 << 20;
 
 struct compress {

@@ -7,9 +7,8 @@
 #include "ingest/base/array.h"
 #include "schemas/array.h"
 
-/* The most bytes that open chunks may hold in total. A recorder leaves one chunk of 64 KiB open for
- * each running thread. Only a forged file in which all chunks begin at once comes near the
- * limit. */
+/* The most bytes that open chunks may hold in total. A recorder leaves 64 KiB open for each running
+ * thread: only a forged file comes near the limit. */
 static const uint64_t open_bytes_limit = UINT64_C(4) << 30;
 
 /* The number of records that are decoded before the first is given. */

@@ -364,8 +364,7 @@ static bool is_local(struct types_index *index, Dwarf_Die *type, int depth)
 }
 
 /* Returns true if a function of the program, from `first` on, may have been folded before it was
- * inlined. gcc does not fold a function that was declared inline, because it belongs to every
- * unit. */
+ * inlined. gcc does not fold inline functions: they belong to every unit. */
 static bool is_inlined_own(const struct types_site *site, size_t first)
 {
     for (size_t i = first; i + 1 < site->entry_count; i++) {

@@ -745,8 +745,7 @@ static bool returns_object(const struct types_site *site, size_t at)
 }
 
 /* Finds the owner of a block that an object on the stack holds after `place` called a function of
- * the standard library: the object into which it is then moved. Returns false if that is not
- * known. */
+ * the standard library: that into which it is then moved. Returns false if unknown. */
 static bool find_moved(const struct types_owner_question *question, const struct place *place,
                        struct owner *owner)
 {

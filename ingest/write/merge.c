@@ -359,8 +359,7 @@ static bool write_selected(struct writer_database *database, size_t id)
 }
 
 /* Selects the process that `word` names (schemas/process_choice.h, also PROCESS_CHOICE_ALL; NULL:
- * the one that used most) and writes it into `meta`. False with the database's status set if there
- * is none. */
+ * the one that used most) and writes it into `meta`. False with the status set if there is none. */
 static bool run_processes_select(struct writer_database *database, struct run *run,
                                  const char *word)
 {

@@ -27,6 +27,5 @@ void writer_directory_put(struct writer_directory *directory, const struct row_b
 int writer_packed_put_array(sqlite3 *database, int id, const uint8_t *data, uint64_t length);
 
 /* Puts or replaces the arrays of the directory and of the tables `stack` and `frame`, which are
- * complete. An array that would be empty is not there: delete the old ones before. Returns SQLite's
- * code. */
+ * complete. Empty arrays are not there: delete old ones before. Returns SQLite's code. */
 int writer_packed_put(sqlite3 *database, const struct writer_directory *directory);

@@ -249,9 +249,8 @@ static bool is_root(const char *path, size_t length)
     return slashes > (begins_with(path, "/home/") || begins_with(path, "/Users/") ? 3u : 2u);
 }
 
-/* Finds the folder of all files, or else the deepest one that holds half of them. The files of a
- * folder are adjacent in sorted order, so it compares the first and last of each run of half the
- * files. */
+/* Finds the folder of all files, or else the deepest one that holds half of them. A folder's files
+ * are adjacent in order, so it compares the ends of each run of half the files. */
 static char *find_root(const struct files *files)
 {
     const size_t half = (files->count + 1) / 2;

@@ -76,8 +76,7 @@ bool limit_parse(const char *text, const struct session *session, enum session_u
 bool limit_is_relative(const char *text);
 
 /* Returns true if the measure passes. `base` is needed if the limit is relative. Stores the limit
- * as a value, rounded towards 0. A measure without a value never passes. Against a base of 0 only 0
- * passes. */
+ * as a value, rounded towards 0. No value never passes. Against a base of 0 only 0 does. */
 bool limit_passes(const struct limit *limit, enum budget_relation relation,
                   const struct session_measure *measure, const struct session_measure *base,
                   __int128 *shown);

@@ -48,8 +48,7 @@ struct trace_packer *trace_packer_new(size_t raw_max, enum trace_packing packing
 void trace_packer_free(struct trace_packer *packer);
 
 /* Adds one chunk, from its header on, of which `available` bytes exist. Seals its copy if it was
- * not sealed. Returns false if the chunk does not fit beside those added before: end the payload
- * first. */
+ * not sealed. False if it does not fit beside those before: end the payload first. */
 bool trace_packer_add(struct trace_packer *packer, const uint8_t *chunk, size_t available);
 
 /* Returns the number of chunks added since the last end. */

@@ -108,9 +108,8 @@ static inline const uint8_t *page_cell(const struct page_file *file, const uint8
 
 struct big_rows;
 
-/* Opens the table whose b-tree has the root page `root`. Reads only the tree's interior pages.
- * Returns NULL if the table cannot be read this way: its tree is damaged, or memory is
- * exhausted. */
+/* Opens the table whose b-tree has the root page `root`. Reads only the tree's interior pages. NULL
+ * if its tree is damaged, or memory is exhausted. */
 struct big_rows *big_rows_open(const char *path, uint32_t root);
 void big_rows_close(struct big_rows *rows);
 

@@ -39,9 +39,8 @@ struct row_totals {
     uint64_t live_bytes, live_count; /* of the blocks that were never freed */
 };
 
-/* Adds the rows of a chunk whose bits are set in `words` (ROW_SET_WORDS words). Reads no column if
- * there are none, and those that the worker has read for this chunk not again. Returns false with
- * `error` set. */
+/* Adds the rows of a chunk whose bits are set in `words` (ROW_SET_WORDS words). Reads no column for
+ * none, nor one that the worker has read for this chunk. False with `error` set. */
 bool row_totals_add(struct row_totals *totals, struct scan_worker *worker, uint32_t chunk,
                     const uint64_t *words, struct session_error *error);
 /* Adds the totals of another thread. */
@@ -50,6 +49,5 @@ void row_totals_merge(struct row_totals *all, const struct row_totals *other);
 /* ---- the bytes of each type that none of its members covers ---- */
 
 /* Reads the padding of one object of each type, by type id, from the tables `type` and
- * `type_member`. 0 for a type whose size or members are not known. The caller frees it. NULL with
- * `error` set. */
+ * `type_member`. 0 if size or members are unknown. Free it. NULL with `error` set. */
 uint64_t *type_padding_read(struct session *session, struct session_error *error);

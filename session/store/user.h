@@ -59,8 +59,7 @@ enum { USER_CLASS_WRAPPER = 3 };
 bool user_classes(struct session *session, const uint8_t **classes, struct session_error *error);
 
 /* Stores the ids of the owners by stack (stacks.count of them; 0: unknown), which names.owner
- * names. Owners of one name have one id. They are valid until session_close(). Returns false with
- * `error` set. */
+ * names. Owners of one name have one id. Valid until session_close(). False with `error` set. */
 bool user_owners(struct session *session, const uint32_t **owners, struct session_error *error);
 
 void user_free(struct user *user);

@@ -16,8 +16,7 @@
 /* ---- the first run ----------------------------------------------------------------------- */
 
 /* Returns true if this is the first run: there is no file $XDG_STATE_HOME/mprof/browsed
- * (~/.local/state/mprof/browsed). Makes it. Without a folder that can be written, no run is the
- * first one. */
+ * (~/.local/state/mprof/browsed). Makes it. Without a folder to write, no run is. */
 bool first_run(void);
 
 /* ---- the clipboard's file ---------------------------------------------------------------- */

@@ -309,9 +309,8 @@ void area_restyle(const struct area *area, int x, int y, int width, struct cell_
         cell_at(area->grid, area->x + column, area->y + y)->style = style;
 }
 
-/* Returns after how many columns a text that does not fit into `room` is cut: after a whole word
- * that begins at `least` or later, if there is one. A number is not cut, nor parted from its
- * unit. */
+/* Returns where a text that does not fit into `room` is cut: after a whole word that begins at
+ * `least` or later, if any. A number is not cut, nor parted from its unit. */
 static int cut_at(const char *text, int room, int least)
 {
     int column = 0, word = 0, before = 0;

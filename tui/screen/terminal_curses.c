@@ -437,8 +437,7 @@ bool terminal_pending(const struct terminal *terminal)
 }
 
 /* Reads what curses has kept, or else waits for input. Returns as get_wch() does, and 1 when the
- * time has passed or the counter has counted. No resize is missed: its signal only comes in the
- * wait. */
+ * time has passed or the counter has counted. No resize is missed: it only comes in the wait. */
 static int wait_for_code(int milliseconds, int counter, wint_t *code)
 {
     struct pollfd inputs[2] = {{.fd = STDIN_FILENO, .events = POLLIN},

@@ -93,8 +93,7 @@ extern const size_t required_calls_count;
 #define REQUIRED_CALLS_TEXT ((size_t)REQUIRED_CALLS_MAX * 6)
 
 /* Writes the numbers of the required calls that the filters forbid into `text`, with colons between
- * (NULL: only counts them). Returns how many they are. Clears *possible if recording cannot do
- * without one. */
+ * (NULL: only counts them). Returns their number. Clears *possible if recording needs one. */
 size_t required_calls_forbidden(char *text, bool *possible);
 
 /* Returns the answer of a filter to one call, as the kernel's interpreter gives it. 0 (kill the

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads a DWARF type entry: its name in one spelling, its size, the type it points to, its members.
- * No function follows a chain of entries without a limit, because damaged entries may form a
- * circle. */
+ * All chains of entries are limited: damaged ones may form a circle. */
 #pragma once
 
 #include "ingest/types/dwarf/index.h"

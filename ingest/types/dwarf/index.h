@@ -70,8 +70,7 @@ const struct types_entry *types_index_entry(const struct types_unit *unit, Dwarf
 bool types_index_definition(struct types_index *index, Dwarf_Die *die, Dwarf_Die *definition);
 
 /* Finds the complete records whose DW_AT_name without template arguments is `name` (`length`
- * bytes), one in each call. `*at` is the position, at first 0. Returns false if there are no
- * more. */
+ * bytes), one in each call. `*at` is 0 at first. False: no more. */
 bool types_index_next(struct types_index *index, const char *name, size_t length, size_t *at,
                       Dwarf_Die *record);
 

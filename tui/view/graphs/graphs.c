@@ -151,8 +151,7 @@ static bool remember(struct graphs *graphs, size_t box)
 }
 
 /* Switches the first of them on or, if there is none, the selected step off, and stores which of
- * both. Returns the text of the changed graph, malloc()ed; NULL: there is none, and the user was
- * told why. */
+ * both. Returns the changed graph's text, for free(), or NULL after a message. */
 static char *graphs_switch(struct graphs *graphs, struct browse *browse, bool *off)
 {
     const size_t box = graphs->box;
