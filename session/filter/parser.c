@@ -436,6 +436,7 @@ static bool parse_parameters(struct filter_parser *parser, struct filter_definit
     if (!names)
         return false;
     definition->parameters = names;
+    definition->parameter_count = 0;
     do {
         int column = parser->token.column;
         const char *name;
