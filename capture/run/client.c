@@ -118,7 +118,7 @@ static void mapped_files_close(struct mapped_files *maps)
     fclose(maps->file);
 }
 
-/* Returns true if the process has the trace mapped. `unknown`: if its mappings may not be read. */
+/* Returns true if the process has the trace mapped; `unknown` if its mappings may not be read. */
 static bool is_mapped(const struct client *client, pid_t process, bool unknown)
 {
     struct mapped_files maps;

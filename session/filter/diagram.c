@@ -138,7 +138,7 @@ static size_t read_step(struct reader *reader, size_t input)
                reader->end > start ? (size_t)(reader->end - start) : 0, input, NO_BOX);
 }
 
-/* Returns true if a step begins here. At a pipeline's beginning its words may name a graph. */
+/* Returns true if a step begins here. At a pipeline's beginning its words name no graph. */
 static bool at_step(const struct reader *reader)
 {
     static const char *const words[] = {
