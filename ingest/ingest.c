@@ -528,7 +528,7 @@ static bool write_tables(struct pipeline *pipeline)
         .labels = options->labels.text,
         .label_count = options->labels.count,
         .interrupted = options->writer.interrupted,
-        .moment_sums_put = !options->writer.run,
+        .moment_sums_put = true,
         .of_run = options->writer.run != NULL};
     struct table_sink sink = writer_tables(pipeline->writer);
     struct redact *redact = options->redact ? redact_new(options->source_root, &facts) : NULL;

@@ -192,8 +192,8 @@ struct processes {
     char **reasons; /* why traces are left out; free() each */
     size_t reason_count, reason_capacity;
     /* Files beside the session, which never get its name: the tables of all processes and those of
-     * the one to add, frames, frees of inherited blocks, events and late types. */
-    struct output_file tables, part, frames, frees, events, names;
+     * the one to add, frames, sums of moments, frees of inherited blocks, events and late types. */
+    struct output_file tables, part, frames, sums, frees, events, names;
     struct writer_run whole;
     struct writer_merge *merge;
     struct symbol_cache symbol_cache;
@@ -584,8 +584,9 @@ static bool add_all(struct processes *processes)
 /* Makes the files that hold what the processes have in common. */
 static bool begin_files(struct processes *processes)
 {
-    struct output_file *files[] = {&processes->tables, &processes->part,   &processes->frames,
-                                   &processes->frees,  &processes->events, &processes->names};
+    struct output_file *files[] = {&processes->tables, &processes->part,  &processes->frames,
+                                   &processes->sums,   &processes->frees, &processes->events,
+                                   &processes->names};
     const size_t count = sizeof(files) / sizeof(struct output_file *);
     bool good = true;
     for (size_t i = 0; i < count; i++)
@@ -594,6 +595,8 @@ static bool begin_files(struct processes *processes)
         good = output_file_begin(files[i], processes->options->session,
                                  processes->options->writer.force, processes->status);
     return good && ((writer_frames_begin(&processes->whole.frames, processes->frames.descriptor) &&
+                     writer_records_begin(&processes->whole.sums, processes->sums.descriptor,
+                                          RESIDENCY_SUM_VALUES * sizeof(uint64_t)) &&
                      writer_records_begin(&processes->whole.frees, processes->frees.descriptor,
                                           sizeof(struct writer_free)) &&
                      totals_log_begin(&processes->whole.log, processes->events.descriptor,
@@ -606,11 +609,13 @@ static void end_files(struct processes *processes)
     output_file_end(&processes->tables);
     output_file_end(&processes->part);
     output_file_end(&processes->frames);
+    output_file_end(&processes->sums);
     output_file_end(&processes->frees);
     output_file_end(&processes->events);
     output_file_end(&processes->names);
     writer_run_rows_free(&processes->whole.rows);
     writer_frames_end(&processes->whole.frames);
+    writer_records_end(&processes->whole.sums);
     writer_records_end(&processes->whole.frees);
     totals_log_free_memory(&processes->whole.log);
 }

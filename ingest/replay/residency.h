@@ -93,7 +93,7 @@ struct residency_moment {
     enum heap_allocator allocator;
     struct residency_row *rows;
     size_t row_count, row_capacity;
-    struct residency_sum *sums;
+    struct residency_sum *sums; /* by stack and type */
     size_t sum_count;
     uint8_t *coded;
     size_t coded_length, coded_capacity;

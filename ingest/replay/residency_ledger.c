@@ -676,19 +676,24 @@ static bool has_sum(const struct residency_sum *sum)
     return sum->live_count || sum->last_owned;
 }
 
-/* Takes the sums of the owners. */
+/* Takes the sums of the owners, by stack and type. */
 static bool take_sums(struct residency *residency, struct residency_moment *moment)
 {
+    struct number_pair *order = malloc((residency->owner_count + 1) * sizeof(*order));
     size_t count = 0;
-    for (size_t i = 1; i < residency->owner_count; i++)
-        count += has_sum(&residency->owners[i]);
-    moment->sums = malloc((count + 1) * sizeof(*moment->sums));
-    for (size_t i = 1; moment->sums && i < residency->owner_count; i++) {
+    for (size_t i = 1; order && i < residency->owner_count; i++) {
         const struct residency_sum *sum = &residency->owners[i];
         if (has_sum(sum))
-            moment->sums[moment->sum_count++] = *sum;
+            order[count++] = (struct number_pair){(uint64_t)sum->stack << 32 | sum->type, i};
     }
-    return moment->sums != NULL;
+    if (order)
+        sort_pairs(order, count);
+    moment->sums = malloc((count + 1) * sizeof(*moment->sums));
+    for (size_t i = 0; order && moment->sums && i < count; i++)
+        moment->sums[moment->sum_count++] = residency->owners[order[i].value];
+    const bool good = order && moment->sums;
+    free(order);
+    return good;
 }
 
 /* Details of a class that are kept apart; smaller ones are put together. */

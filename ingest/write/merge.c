@@ -234,6 +234,7 @@ static bool put_stacks(struct run_sums *sums)
         return writer_database_interrupted(sums->tables) ? writer_database_fail(sums->tables, NULL)
                                                          : fail_memory(sums);
     return writer_put_tree(sums->session, &sums->tree, &sums->totals.stacks) &&
+           writer_put_run_moment_sums(sums->session, sums->run) &&
            writer_frames_done(sums->session);
 }
 

@@ -218,19 +218,12 @@ bool type_pairs_pages(struct type_pairs *pairs, const struct stack_usages *stack
 static bool put_moment(struct writer_btree *tree, uint64_t id,
                        const struct residency_moment *moment)
 {
-    struct number_pair *order = malloc((moment->sum_count + 1) * sizeof(*order));
-    bool good = order || writer_pages_fail(tree->pages, ENOMEM);
-    for (size_t i = 0; good && i < moment->sum_count; i++)
-        order[i] =
-            (struct number_pair){(uint64_t)moment->sums[i].stack << 32 | moment->sums[i].type, i};
-    if (good)
-        sort_pairs(order, moment->sum_count);
+    bool good = true;
     for (size_t i = 0; good && i < moment->sum_count; i++) {
         uint64_t row[RESIDENCY_SUM_VALUES];
-        residency_sum_values(&moment->sums[order[i].value], id, row);
+        residency_sum_values(&moment->sums[i], id, row);
         good = put_key(tree, row, RESIDENCY_SUM_VALUES);
     }
-    free(order);
     return good;
 }
 
@@ -245,6 +238,27 @@ bool writer_residency_pages(const struct residency *residency, struct writer_pag
     good = good && writer_btree_finish(&tree);
     writer_btree_close(&tree);
     return good;
+}
+
+bool writer_residency_rows_pages(struct writer_records *rows, struct writer_pages *pages,
+                                 uint32_t root)
+{
+    uint64_t(*some)[RESIDENCY_SUM_VALUES] = malloc(WRITER_RECORDS_MAX * sizeof(*some));
+    struct writer_btree tree;
+    bool good = some && writer_records_flush(rows);
+    size_t count;
+    writer_btree_open(&tree, pages, root, WRITER_BTREE_INDEX);
+    for (uint64_t place = 0; good && place < rows->written; place += count) {
+        const uint64_t left = rows->written - place;
+        count = left < WRITER_RECORDS_MAX ? (size_t)left : WRITER_RECORDS_MAX;
+        good = writer_records_read(rows, place, count, some);
+        for (size_t i = 0; good && i < count; i++)
+            good = put_key(&tree, some[i], RESIDENCY_SUM_VALUES);
+    }
+    good = good && writer_btree_finish(&tree);
+    writer_btree_close(&tree);
+    free(some);
+    return good || writer_pages_fail(pages, rows->error ? rows->error : ENOMEM);
 }
 
 struct inserting {

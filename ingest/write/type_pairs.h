@@ -18,6 +18,7 @@
 #include "ingest/replay/row_batch.h"
 #include "ingest/replay/totals.h"
 #include "ingest/write/btree.h"
+#include "ingest/write/frames.h"
 
 /* All bytes 0: nothing is counted yet. */
 struct type_pairs {
@@ -47,6 +48,9 @@ void type_pairs_free(struct type_pairs *pairs);
  * type_pairs_pages() does. */
 bool writer_residency_pages(const struct residency *residency, struct writer_pages *pages,
                             uint32_t root);
+/* Puts rows that were kept, each RESIDENCY_SUM_VALUES numbers. */
+bool writer_residency_rows_pages(struct writer_records *rows, struct writer_pages *pages,
+                                 uint32_t root);
 
 /* ---- call nodes ---------------------------------------------------------------------------- */
 

@@ -685,10 +685,49 @@ bool writer_put_frames(struct writer *writer, const struct stack_nodes *nodes,
            stack_nodes_runs(nodes, stacks, 0, put_run, writer);
 }
 
+/* Keeps the sums of a moment with the ids of the run. */
+static bool keep_moment(struct writer_run *run, const struct residency_moment *moment)
+{
+    const uint32_t *types = run->rows.ids + run->rows.first_id;
+    struct number_pair *order = malloc((moment->sum_count + 1) * sizeof(*order));
+    bool good = order != NULL;
+    run->moments++;
+    for (size_t i = 0; good && i < moment->sum_count; i++) {
+        const struct residency_sum *sum = &moment->sums[i];
+        const uint64_t stack = sum->stack == 0 ? 0 : sum->stack + run->rows.first_stack;
+        order[i] = (struct number_pair){stack << 32 | types[sum->type], i};
+    }
+    if (good)
+        sort_pairs(order, moment->sum_count);
+    for (size_t i = 0; good && i < moment->sum_count; i++) {
+        uint64_t row[RESIDENCY_SUM_VALUES];
+        residency_sum_values(&moment->sums[order[i].value], run->moments, row);
+        row[1] = order[i].key >> 32;
+        row[2] = (uint32_t)order[i].key;
+        good = writer_records_add(&run->sums, row);
+    }
+    free(order);
+    return good;
+}
+
 bool writer_put_moment_sums(struct writer *writer, const struct residency *residency)
 {
-    return writer->options.run ||
+    struct writer_run *run = writer->options.run;
+    bool good = true;
+    for (size_t i = 0; good && run && residency && i < residency->moment_count; i++)
+        good = keep_moment(run, &residency->moments[i]);
+    if (!good)
+        return writer_database_fail(&writer->database,
+                                    strerror(run->sums.error ? run->sums.error : ENOMEM));
+    return run ||
            writer_residency_pages(residency, &writer->frame_pages, writer->roots.residency_stack) ||
+           writer_database_fail(&writer->database, strerror(writer->frame_pages.error));
+}
+
+bool writer_put_run_moment_sums(struct writer *writer, struct writer_run *run)
+{
+    return writer_residency_rows_pages(&run->sums, &writer->frame_pages,
+                                       writer->roots.residency_stack) ||
            writer_database_fail(&writer->database, strerror(writer->frame_pages.error));
 }
 

@@ -70,6 +70,8 @@ struct stacks;
 struct writer_run {
     struct writer_run_rows rows;
     struct writer_frames frames; /* of the stacks */
+    struct writer_records sums;  /* rows of residency_stack: writer_residency_rows_pages() */
+    uint64_t moments;            /* of all processes so far */
     struct writer_records frees; /* of blocks that may be inherited: struct writer_free */
     struct totals_log log;       /* of the sums */
 };
@@ -118,8 +120,11 @@ bool writer_put_stack_sums(struct writer *writer, const struct stack_nodes *node
 /* Does the same with a tree that is finished. */
 bool writer_put_tree(struct writer *writer, const struct call_tree *tree,
                      const struct stack_usages *usages);
-/* Puts the sums of all moments, unless the session is a part of a run. `residency` may be NULL. */
+/* Puts the sums of all moments, or keeps them if the session is a part of a run. `residency` may be
+ * NULL. */
 bool writer_put_moment_sums(struct writer *writer, const struct residency *residency);
+/* Puts those that were kept. */
+bool writer_put_run_moment_sums(struct writer *writer, struct writer_run *run);
 bool writer_frames_done(struct writer *writer);
 /* Returns a sink that calls writer_put(). */
 struct table_sink writer_tables(struct writer *writer);

@@ -51,11 +51,6 @@ INSERT INTO main.residency
 INSERT INTO main.residency_class
   SELECT residency_id + base.residency, class, detail, bytes, blocks, in_rss
   FROM base, part.residency_class;
-INSERT INTO main.residency_stack
-  SELECT residency_id + base.residency, iif(stack_id = 0, 0, stack_id + base.stack),
-    coalesce((SELECT new FROM type_map WHERE old = type_id), 0), live_bytes, live_count, resident, untouched, swapped, headers,
-    pinned, pinned_pages, last_owned
-  FROM base, part.residency_stack;
 INSERT INTO main.residency_run
   SELECT residency_id + base.residency, position, data FROM base, part.residency_run;
 INSERT INTO main.residency_missing
