@@ -69,7 +69,7 @@ for key, slots in db.execute('SELECT DISTINCT key, slots FROM slot_sum').fetchal
 assert levels == int(sys.argv[2]), levels
 PYTHON
 
-"$MPROF_BUILD/tests/synthetic_trace" one.bin 80000 || exit 1
+"$MPROF_BUILD/tests/synthetic_trace" one.bin 100000 || exit 1
 mprof-ingest --quiet one.bin || complain "is not ingested"
 python3 compare.py one.db 2 || complain "one trace"
 cp one.db again.db
