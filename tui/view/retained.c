@@ -505,24 +505,24 @@ static void head(const void *view, const struct browse *browse, const struct are
     const struct session_heap_snapshot *shown = data->shown;
     int x =
         1 + area_print(area, 1, 0, theme_style(THEME_STRONG), "%s", modes[retained->mode].title);
-    area_print(area, x, 0, theme_style(THEME_FAINT), " · references at %s · %.40s · %zu of %zu",
-               format_instant(a, shown->ns), shown->name ? shown->name : shown->reason,
-               data->snapshots.count - (size_t)retained->place, data->snapshots.count);
+    x +=
+        area_print(area, x, 0, theme_style(THEME_FAINT), " · references at %s · %.40s · %zu of %zu",
+                   format_instant(a, shown->ns), shown->name ? shown->name : shown->reason,
+                   data->snapshots.count - (size_t)retained->place, data->snapshots.count);
+    browse_tell_process(browse, area, x, 0, (uint64_t)shown->process);
     if (compares(retained))
-        x = area_print(area, 1, 1, theme_style(THEME_FAINT), "changed since %s%s · live %s",
-                       format_instant(b, data->base_ns),
-                       browse->other ? " of the other session" : "",
-                       format_size(a, live_bytes(data)));
+        area_print(area, 1, 1, theme_style(THEME_FAINT), "changed since %s%s · live %s",
+                   format_instant(b, data->base_ns), browse->other ? " of the other session" : "",
+                   format_size(a, live_bytes(data)));
     else if (shown->why || shown->partial)
-        x = area_print(area, 1, 1, theme_style(THEME_WARNING), "not complete: %.120s",
-                       shown->why ? shown->why : "the recording began later than the program");
+        area_print(area, 1, 1, theme_style(THEME_WARNING), "not complete: %.120s",
+                   shown->why ? shown->why : "the recording began later than the program");
     else
-        x = area_print(area, 1, 1, theme_style(THEME_FAINT),
-                       "live %s · possibly reachable %s · unreachable %s",
-                       format_size(a, live_bytes(data)), format_size(b, shown->possibly.bytes),
-                       format_size((char[FORMAT_SIZE]){0},
-                                   shown->unreachable.bytes + shown->by_unreachable.bytes));
-    browse_tell_process(browse, area, 1 + x, 1, (uint64_t)shown->process);
+        area_print(area, 1, 1, theme_style(THEME_FAINT),
+                   "live %s · possibly reachable %s · unreachable %s",
+                   format_size(a, live_bytes(data)), format_size(b, shown->possibly.bytes),
+                   format_size((char[FORMAT_SIZE]){0},
+                               shown->unreachable.bytes + shown->by_unreachable.bytes));
 }
 
 static void title(const void *view, const void *row, char *out, size_t size)

@@ -410,12 +410,12 @@ void browse_tell_process(const struct browse *browse, const struct area *area, i
 {
     const struct session_process *processes;
     const size_t count = session_processes(browse->session, &processes);
+    if (browse->filter[0])
+        x += area_text(area, x, y, theme_style(THEME_WARNING), " · not filtered");
     for (size_t i = 0; count > 1 && i < count; i++)
         if (processes[i].id == process)
-            x += area_print(area, x, y, theme_style(THEME_STRONG), " · of %.40s (%" PRId64 ")",
-                            basename(processes[i].program), processes[i].pid);
-    if (browse->filter[0])
-        area_text(area, x, y, theme_style(THEME_WARNING), " · not filtered");
+            area_print(area, x, y, theme_style(THEME_STRONG), " · of %.40s (%" PRId64 ")",
+                       basename(processes[i].program), processes[i].pid);
 }
 
 char *browse_pending(char *out, const struct browse *browse)
