@@ -67,11 +67,13 @@ bool selection_functions_at_peak(struct selection *selection, uint64_t **bytes, 
 bool selection_short_lived(struct selection *selection, uint64_t **by_stack,
                            struct session_error *error);
 
-/* Stores by function, up to *count - 1, the bytes in memory of the selected blocks that were live
- * at the program's peak and have their call site there: `live at peak | sum resident`. The caller
- * frees them; NULL: no pages were read. Returns false with `error` set. */
-bool selection_functions_resident(struct selection *selection, uint64_t **bytes, size_t *count,
-                                  struct session_error *error);
+/* Store by stack, and by function of the call site up to *count - 1, the bytes in memory of the
+ * selected blocks that were live at a time: `live at TIME | sum resident`. The caller frees them;
+ * NULL: no pages were read. Return false with `error` set. */
+bool selection_stacks_resident(struct selection *selection, uint64_t ns, uint64_t **bytes,
+                               struct session_error *error);
+bool selection_functions_resident(struct selection *selection, uint64_t ns, uint64_t **bytes,
+                                  size_t *count, struct session_error *error);
 
 /* Returns true if no other function has the name of this one, so that a filter can name it. */
 bool session_function_is_alone(const struct session *session, uint32_t function);

@@ -34,6 +34,8 @@ struct session_tree_options {
     bool bottom_up, hide_libraries, fold;
     bool growth;             /* the sums at_from and at_to */
     uint64_t from_ns, to_ns; /* of the growth */
+    bool resident;           /* the sum of that name */
+    uint64_t resident_ns;    /* of those live then */
 };
 
 /* Bytes and blocks. */
@@ -43,6 +45,7 @@ struct session_tree_sums {
     uint64_t live_bytes, live_count; /* never freed */
     uint64_t short_count;            /* freed within 1 ms; see session_tree_short_known() */
     uint64_t from_bytes, to_bytes;   /* live at the two times of the growth */
+    uint64_t resident;               /* bytes in memory; see session_tree_resident_known() */
 };
 
 enum session_tree_measure {
@@ -52,6 +55,7 @@ enum session_tree_measure {
     TREE_LIVE,
     TREE_SHORT,  /* share of the allocations */
     TREE_GROWTH, /* to_bytes - from_bytes */
+    TREE_RESIDENT,
     TREE_NAME,
 };
 
@@ -149,6 +153,8 @@ void session_tree_sort(const struct session_tree *tree, const struct session_tre
 int64_t session_tree_value(const struct session_tree_node *node, enum session_tree_measure measure);
 /* Returns true if short_count is known. */
 bool session_tree_short_known(const struct session_tree *tree);
+/* Returns true if the sums `resident` were asked for and pages were read. */
+bool session_tree_resident_known(const struct session_tree *tree);
 /* Writes the functions of a node, the first `capacity` of those of its cycle. Returns their number.
  */
 size_t session_tree_functions(const struct session_tree *tree, uint32_t node, uint32_t *functions,

@@ -34,15 +34,15 @@ struct session_type_course {
     uint64_t wasted;                    /* bytes of these objects that no member covers */
     uint64_t live[SESSION_TYPE_POINTS]; /* bytes */
     uint64_t at_from, at_to;            /* bytes live at the asked times */
-    uint64_t at_peak_resident;          /* as the measure (groups.h) */
+    uint64_t resident;                  /* of those live at `resident_ns`, bytes in memory */
     uint64_t peak_bytes;
 };
 
 /* Stores the rows of types that have objects, by type: the caller frees them. `peaks`: find
  * peak_bytes, by some more passes; otherwise it is SESSION_PEAK_UNKNOWN. False with `error` set. */
 bool selection_type_courses(struct selection *selection, uint64_t from_ns, uint64_t to_ns,
-                            bool peaks, struct session_type_course **rows, size_t *count,
-                            struct session_error *error);
+                            uint64_t resident_ns, bool peaks, struct session_type_course **rows,
+                            size_t *count, struct session_error *error);
 
 /* Returns "exact", "inferred" or "unknown". */
 const char *session_type_confidence(const struct session *session, uint32_t type);

@@ -236,25 +236,43 @@ bool selection_functions_at_peak(struct selection *selection, uint64_t **bytes, 
     return *bytes != NULL;
 }
 
-bool selection_functions_resident(struct selection *selection, uint64_t **bytes, size_t *count,
-                                  struct session_error *error)
+bool selection_stacks_resident(struct selection *selection, uint64_t ns, uint64_t **bytes,
+                               struct session_error *error)
 {
     struct session *session = selection->session;
     const struct sums_query query = {.parts = SUMS_BIT(SUMS_RESIDENT),
                                      .cells = session->stacks.count,
-                                     .columns = COLUMN_BIT(COLUMN_STACK)};
+                                     .columns = COLUMN_BIT(COLUMN_STACK),
+                                     .resident_ns = &ns};
     struct sums sums = {.count = 0};
     bool known;
     *bytes = NULL;
-    *count = session->names.function_count;
     if (!session_reads_residency(session, &known, error) || !known)
         return !known;
     if (!sums_find(session, &selection->set, &query, &sums, error))
         return false;
+    *bytes = calloc(session->stacks.count + 1, sizeof(**bytes));
+    for (uint32_t stack = 0; *bytes && stack < session->stacks.count; stack++)
+        (*bytes)[stack] = sums_of(&sums, stack, SUMS_RESIDENT)[0];
+    sums_free(&sums);
+    return *bytes || session_fail_memory(error, "the bytes in memory");
+}
+
+bool selection_functions_resident(struct selection *selection, uint64_t ns, uint64_t **bytes,
+                                  size_t *count, struct session_error *error)
+{
+    const struct session *session = selection->session;
+    uint64_t *by_stack;
+    *bytes = NULL;
+    *count = session->names.function_count;
+    if (!selection_stacks_resident(selection, ns, &by_stack, error))
+        return false;
+    if (!by_stack)
+        return true;
     *bytes = calloc(*count + 1, sizeof(**bytes));
     for (uint32_t stack = 0; *bytes && stack < session->stacks.count; stack++)
-        (*bytes)[session->stacks.function[stack]] += sums_of(&sums, stack, SUMS_RESIDENT)[0];
-    sums_free(&sums);
+        (*bytes)[session->stacks.function[stack]] += by_stack[stack];
+    free(by_stack);
     return *bytes || session_fail_memory(error, "the functions");
 }
 

@@ -819,12 +819,13 @@ void sums_lay_out(const struct sums_query *query, struct sums *sums)
 
 static bool plan_resident(struct plan *plan, struct session_error *error)
 {
-    const struct filter_live peak = {.time = {.ns = plan->session->peak_ns}};
+    const uint64_t *ns = plan->query->resident_ns;
+    const struct filter_live live = {.time = {.ns = ns ? *ns : plan->session->peak_ns}};
     bool known;
     if (!session_reads_residency(plan->session, &known, error))
         return false;
     if (known)
-        plan->resident = pins_find(plan->session, FIELD_RESIDENT, 0, &peak, error);
+        plan->resident = pins_find(plan->session, FIELD_RESIDENT, 0, &live, error);
     return !known || plan->resident;
 }
 

@@ -24,7 +24,7 @@ enum sums_part {
     SUMS_TIMES,     /* first and last allocation, first and last end of a life */
     SUMS_STEPS,     /* rows, climbs, bytes, replaced bytes; the others are private */
     SUMS_BORN,      /* counts by the tenth of [from_ns, to_ns] in which they were allocated */
-    SUMS_RESIDENT,  /* bytes in memory of those live at the program's peak */
+    SUMS_RESIDENT,  /* bytes in memory of those live at `resident_ns` */
     SUMS_VARIANCE,  /* doubles: of allocations, bytes, objects, live count, live and peak bytes */
     SUMS_MOMENTS,   /* bytes live at each of `moments` */
     SUMS_PARTS
@@ -62,6 +62,7 @@ struct sums_query {
     /* Only blocks that were never freed, or that were allocated in [from_ns, to_ns). */
     enum { SUMS_OF_ALL, SUMS_OF_LIVE, SUMS_OF_BORN } among;
     uint64_t at_ns, from_ns, to_ns;
+    const uint64_t *resident_ns; /* NULL: the program's peak */
     const uint64_t *moments;
     size_t moment_count;
 };

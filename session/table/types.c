@@ -199,14 +199,14 @@ static void take_sums(const struct sums *sums, uint32_t type, uint64_t padding,
     course->wasted += sums_of(sums, type, SUMS_OBJECTS)[0] * padding;
     for (int i = 0; i < SESSION_TYPE_POINTS; i++)
         course->live[i] += live[i];
-    course->at_peak_resident += sums_of(sums, type, SUMS_RESIDENT)[0];
+    course->resident += sums_of(sums, type, SUMS_RESIDENT)[0];
     course->at_from += live[MOMENT_FROM];
     course->at_to += live[MOMENT_TO];
 }
 
 bool selection_type_courses(struct selection *selection, uint64_t from_ns, uint64_t to_ns,
-                            bool peaks, struct session_type_course **rows, size_t *count,
-                            struct session_error *error)
+                            uint64_t resident_ns, bool peaks, struct session_type_course **rows,
+                            size_t *count, struct session_error *error)
 {
     struct session *session = selection->session;
     uint64_t moments[MOMENTS];
@@ -218,7 +218,8 @@ bool selection_type_courses(struct selection *selection, uint64_t from_ns, uint6
                                      .cells = types,
                                      .columns = COLUMN_BIT(COLUMN_TYPE),
                                      .moments = moments,
-                                     .moment_count = MOMENTS};
+                                     .moment_count = MOMENTS,
+                                     .resident_ns = &resident_ns};
     struct session_type_course *courses = calloc((size_t)types + 1, sizeof(*courses));
     bool *used = calloc((size_t)types + 1, sizeof(*used));
     uint64_t *padding = type_padding_read(session, error);

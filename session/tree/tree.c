@@ -43,6 +43,8 @@ static void tree_add_row(const struct session_tree *tree, uint32_t row, struct t
         sums->from_bytes += tree->from_bytes[row];
         sums->to_bytes += tree->to_bytes[row];
     }
+    if (tree->resident)
+        sums->resident += tree->resident[of->stack];
 }
 
 /* Stores the bytes of each row that were live at a moment. */
@@ -72,6 +74,10 @@ static bool read_rows(struct session_tree *tree, struct session_error *error)
     for (size_t i = 0; i < tree->row_count; i++)
         known = known || tree->rows[i].short_count > 0;
     atomic_store(&tree->short_known, known || tree->row_count == 0);
+    if (tree->options.resident &&
+        !selection_stacks_resident(tree->selection, tree->options.resident_ns, &tree->resident,
+                                   error))
+        return false;
     if (!tree->options.growth)
         return true;
     tree->from_bytes = bytes_at(tree, tree->options.from_ns, error);
@@ -113,6 +119,11 @@ bool session_tree_find_short(struct session_tree *tree, struct session_error *er
     if (good)
         atomic_store(&tree->short_known, true);
     return good;
+}
+
+bool session_tree_resident_known(const struct session_tree *tree)
+{
+    return tree->resident != NULL;
 }
 
 bool session_tree_short_known(const struct session_tree *tree)
@@ -190,8 +201,8 @@ void session_tree_free(struct session_tree *tree)
         free(tree->arrays[i]);
     components_free(&tree->components);
     selection_free(tree->selection);
-    FREE_ALL(tree->rows, tree->from_bytes, tree->to_bytes, tree->rules, tree->sites, tree->cursor,
-             tree->order, tree->slots, tree->searched, tree->deepest, tree);
+    FREE_ALL(tree->rows, tree->from_bytes, tree->to_bytes, tree->resident, tree->rules, tree->sites,
+             tree->cursor, tree->order, tree->slots, tree->searched, tree->deepest, tree);
 }
 
 /* ---- reading ---------------------------------------------------------------------------- */
@@ -237,6 +248,7 @@ bool session_tree_self(const struct session_tree *tree, uint32_t node,
         self->short_count -= short_known ? child->short_count : 0;
         self->from_bytes -= child->from_bytes;
         self->to_bytes -= child->to_bytes;
+        self->resident -= child->resident;
     }
     return true;
 }
@@ -257,6 +269,8 @@ int64_t session_tree_value(const struct session_tree_node *node, enum session_tr
         return (int64_t)sums->short_count;
     case TREE_GROWTH:
         return (int64_t)(sums->to_bytes - sums->from_bytes);
+    case TREE_RESIDENT:
+        return (int64_t)sums->resident;
     case TREE_NAME:
         break;
     }

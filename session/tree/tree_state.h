@@ -51,6 +51,7 @@ struct session_tree {
     /* By row: */
     struct session_stack_sums *rows;
     uint64_t *from_bytes; /* NULL: no growth is asked for */
+    uint64_t *resident;   /* by stack; NULL: not asked for, or not known */
     uint64_t *to_bytes;
     uint8_t *rules;  /* enum path_rule */
     uint32_t *sites; /* nodes of the call sites, or of the innermost frames (stacks.h) */

@@ -100,7 +100,7 @@ static bool print_courses(struct session *session, struct selection *selection)
     struct session_type_course *rows;
     size_t count;
     const uint64_t end = session_duration_ns(session);
-    if (!selection_type_courses(selection, end / 4, end / 4 * 3, true, &rows, &count, &error))
+    if (!selection_type_courses(selection, end / 4, end / 4 * 3, 0, true, &rows, &count, &error))
         return false;
     for (size_t i = 0; i < count; i++) {
         printf("%" PRIu32 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64,

@@ -35,9 +35,10 @@ static void print_classes(void)
 static void print_sums(const struct session_tree_sums *sums)
 {
     printf(" %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-           " %" PRIu64 " %" PRIu64,
+           " %" PRIu64 " %" PRIu64 " %" PRIu64,
            sums->at_peak_bytes, sums->at_peak_count, sums->bytes, sums->allocations,
-           sums->live_bytes, sums->live_count, sums->short_count, sums->from_bytes, sums->to_bytes);
+           sums->live_bytes, sums->live_count, sums->short_count, sums->from_bytes, sums->to_bytes,
+           sums->resident);
 }
 
 static void print_node(const struct session_tree *tree, uint32_t number)
@@ -89,10 +90,11 @@ int main(int argc, char **argv)
     struct session_tree_options options = {.hide_libraries = strchr(argv[2], 'h') != NULL,
                                            .fold = strchr(argv[2], 'f') != NULL,
                                            .bottom_up = strchr(argv[2], 'u') != NULL,
-                                           .growth = argc == 6};
+                                           .growth = argc == 6,
+                                           .resident = argc == 6};
     if (argc == 6) {
         options.from_ns = strtoull(argv[4], NULL, 10);
-        options.to_ns = strtoull(argv[5], NULL, 10);
+        options.to_ns = options.resident_ns = strtoull(argv[5], NULL, 10);
     }
     session = session_open(argv[1], &error);
     struct selection *selection = session ? selection_new(session, filter, &error) : NULL;

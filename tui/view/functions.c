@@ -45,9 +45,11 @@ struct own_data {
 };
 
 struct at_peak_data {
-    uint64_t selections; /* the request */
-    uint64_t *bytes;     /* by function */
-    uint64_t *resident;  /* by function; NULL: not known */
+    struct {
+        uint64_t selections, moment_ns;
+    } request;
+    uint64_t *bytes;    /* by function */
+    uint64_t *resident; /* by function; NULL: not known */
     size_t count;
 };
 
@@ -93,8 +95,9 @@ static const struct table_column columns[COLUMNS] = {
     [COLUMN_NAME] = {"function", .text = true, .keep = true, .cut = TABLE_CUT_NAME,
                      .file = "function"},
     [COLUMN_PLACE] = {"where", 24, 110, .text = true, .file = "place"},
-    [COLUMN_RESIDENT] = {"peak resident", 13, 130, .file = "at_peak_resident",
-                         .meaning = "of self at the program's peak, bytes in memory then",
+    [COLUMN_RESIDENT] = {"resident", 8, 120, .file = "resident",
+                         .meaning =
+                             "of self: bytes in memory of those live at the timeline's cursor",
                          .number = TABLE_BYTES, .at = TABLE_ASKED},
 };
 
@@ -373,7 +376,8 @@ static bool run_at_peak(struct session *session, struct selection *selection, vo
 {
     struct at_peak_data *at_peak = data;
     return selection_functions_at_peak(selection, &at_peak->bytes, &at_peak->count, error) &&
-           selection_functions_resident(selection, &at_peak->resident, &at_peak->count, error);
+           selection_functions_resident(selection, at_peak->request.moment_ns, &at_peak->resident,
+                                        &at_peak->count, error);
 }
 
 static void clear_at_peak(void *data)
@@ -383,11 +387,11 @@ static void clear_at_peak(void *data)
 
 static void load_at_peak(struct functions *functions, struct browse *browse)
 {
-    static const struct load_kind kind = {sizeof(uint64_t), sizeof(struct at_peak_data),
-                                          run_at_peak, clear_at_peak};
+    static const struct load_kind kind = LOAD_KIND(at_peak_data, run_at_peak, clear_at_peak);
+    const struct at_peak_data wanted = {.request = {browse->selections, browse->moment_ns}};
     struct list *list = &functions->lists[PANE_LIST];
     const struct at_peak_data *before = functions->at_peak;
-    functions->at_peak = browse_get(browse, &functions->at_peak_load, &kind, &browse->selections);
+    functions->at_peak = browse_get(browse, &functions->at_peak_load, &kind, &wanted.request);
     if (functions->at_peak)
         list_hide_last(list, !functions->at_peak->resident);
     if (functions->at_peak != before &&

@@ -15,7 +15,7 @@
 /* The facts that need passes over the rows. They come later. */
 struct courses_data {
     struct {
-        uint64_t selections, from_ns, to_ns, peaks; /* the request */
+        uint64_t selections, from_ns, to_ns, moment_ns, peaks; /* the request */
     } request;
     struct session_type_course *rows; /* by type */
     size_t count;
@@ -75,8 +75,8 @@ static const struct table_column columns[COLUMNS] = {
                        .meaning = "bytes live in the middle of each tenth of the run"},
     [COLUMN_WASTED] = {"wasted", 6, 124, .meaning = "bytes of all objects that no member covers",
                        .file = "wasted_bytes", .number = TABLE_BYTES, .at = TABLE_ASKED},
-    [COLUMN_RESIDENT] = {"peak resident", 13, 110, .file = "at_peak_resident",
-                         .meaning = "of those live at the program's peak, bytes in memory then",
+    [COLUMN_RESIDENT] = {"resident", 8, 104, .file = "resident",
+                         .meaning = "bytes in memory of those live at the timeline's cursor",
                          .number = TABLE_BYTES, .at = TABLE_ASKED},
 };
 
@@ -98,7 +98,8 @@ static bool run_courses(struct session *session, struct selection *selection, vo
     struct courses_data *data = context;
     return session_reads_residency(session, &data->resident, error) &&
            selection_type_courses(selection, data->request.from_ns, data->request.to_ns,
-                                  data->request.peaks != 0, &data->rows, &data->count, error);
+                                  data->request.moment_ns, data->request.peaks != 0, &data->rows,
+                                  &data->count, error);
 }
 
 static void load_courses(void *view, struct browse *browse)
@@ -113,7 +114,8 @@ static void load_courses(void *view, struct browse *browse)
     types->courses = NULL;
     if (!data)
         return;
-    struct courses_data wanted = {.request = {browse->selections, types->from_ns, types->to_ns}};
+    struct courses_data wanted = {
+        .request = {browse->selections, types->from_ns, types->to_ns, browse->moment_ns}};
     for (size_t i = 0; i < data->count; i++)
         wanted.request.peaks |=
             ((const struct session_type_sums *)data->rows)[i].peak_bytes == SESSION_PEAK_UNKNOWN;
@@ -161,7 +163,7 @@ static uint64_t number(const void *view, const void *row, size_t column)
     if (column == COLUMN_GROWTH && types->has_range)
         return course->at_to - course->at_from;
     if (column == COLUMN_RESIDENT)
-        return course->at_peak_resident;
+        return course->resident;
     return column == COLUMN_PEAK     ? course->peak_bytes
            : column == COLUMN_GROWTH ? course->live[SESSION_TYPE_POINTS - 1] - course->live[0]
                                      : course->wasted;

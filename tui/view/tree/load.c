@@ -31,7 +31,9 @@ static bool run_tree(struct session *session, struct selection *selection, void 
                                                  .fold = request->fold,
                                                  .growth = request->growth,
                                                  .from_ns = request->from_ns,
-                                                 .to_ns = request->to_ns};
+                                                 .to_ns = request->to_ns,
+                                                 .resident = true,
+                                                 .resident_ns = request->moment_ns};
     tree->tree = session_tree_new(session, selection, &options, error);
     return tree->tree &&
            session_tree_expand_hottest(tree->tree, 0, TREE_AT_PEAK, &tree->last, error);
@@ -74,7 +76,8 @@ static void take_tree(struct tree_view *view, struct browse *browse, const struc
 {
     view->tree = session_tree_share(data->tree);
     view->request = data->request;
-    if (view->table.sort == TREE_COLUMN_GROWTH && !view->request.growth)
+    if ((view->table.sort == TREE_COLUMN_GROWTH && !view->request.growth) ||
+        (view->table.sort == TREE_COLUMN_RESIDENT && !session_tree_resident_known(view->tree)))
         view->table.sort = TREE_COLUMN_AT_PEAK;
     tree_rows_make(view);
     tree_set_open(view, data->last, true);
@@ -121,6 +124,7 @@ bool tree_load(struct tree_view *view, struct browse *browse)
                                    .bottom_up = view->bottom_up,
                                    .hide = view->hide,
                                    .fold = view->fold,
+                                   .moment_ns = browse->moment_ns,
                                    .growth = browse->has_range};
     if (request.growth) {
         request.from_ns = browse->range_from_ns;
@@ -440,8 +444,9 @@ struct session_tree_order tree_order(const struct tree_view *view)
     static const enum session_tree_measure measures[TREE_COLUMNS] = {
         [TREE_COLUMN_AT_PEAK] = TREE_AT_PEAK, [TREE_COLUMN_GROWTH] = TREE_GROWTH,
         [TREE_COLUMN_BYTES] = TREE_BYTES,     [TREE_COLUMN_COUNT] = TREE_COUNT,
-        [TREE_COLUMN_LIVE] = TREE_LIVE,       [TREE_COLUMN_SHORT] = TREE_SHORT,
-        [TREE_COLUMN_NAME] = TREE_NAME,       [TREE_COLUMN_PLACE] = TREE_NAME,
+        [TREE_COLUMN_LIVE] = TREE_LIVE,       [TREE_COLUMN_RESIDENT] = TREE_RESIDENT,
+        [TREE_COLUMN_SHORT] = TREE_SHORT,     [TREE_COLUMN_NAME] = TREE_NAME,
+        [TREE_COLUMN_PLACE] = TREE_NAME,
     };
     return (struct session_tree_order){measures[view->table.sort], view->table.descending};
 }
@@ -549,6 +554,8 @@ static const struct table_column columns[TREE_COLUMNS] = {
     [TREE_COLUMN_BYTES] = {"allocated", 9, 60, .meaning = "bytes of all allocations"},
     [TREE_COLUMN_COUNT] = {"count", 6, 76, .meaning = "all allocations"},
     [TREE_COLUMN_LIVE] = {"live", 6, 68, .meaning = "bytes that were never freed"},
+    [TREE_COLUMN_RESIDENT] = {"resident", 8, 84,
+                              .meaning = "bytes in memory of those live at the timeline's cursor"},
     [TREE_COLUMN_SHORT] = {"<1 ms", 5, 90,
                            .meaning = "share of the allocations that lived less than 1 ms"},
     [TREE_COLUMN_NAME] = {"function", .text = true, .keep = true, .cut = TABLE_CUT_BRANCH},
@@ -557,19 +564,29 @@ static const struct table_column columns[TREE_COLUMNS] = {
                                       "the function begins if no line calls it"},
 };
 
-/* The same without the growth, which needs a range. */
+static void hide(struct table_column *column)
+{
+    column->keep = false;
+    column->unsorted = true;
+    column->least_width = 1 << 20;
+}
+
+/* The same without the growth, which needs a range, and without what is in memory if that is not
+ * known. */
 static const struct table_column *columns_of(const struct tree_view *view)
 {
-    static struct table_column plain[TREE_COLUMNS];
-    if (view->request.growth)
-        return columns;
-    if (!plain[0].title) {
-        memcpy(plain, columns, sizeof(plain));
-        plain[TREE_COLUMN_GROWTH].keep = false;
-        plain[TREE_COLUMN_GROWTH].unsorted = true;
-        plain[TREE_COLUMN_GROWTH].least_width = 1 << 20;
-    }
-    return plain;
+    static struct table_column shown[2][2][TREE_COLUMNS];
+    const bool growth = view->request.growth != 0;
+    const bool resident = view->tree && session_tree_resident_known(view->tree);
+    struct table_column *of = shown[growth][resident];
+    if (of[0].title)
+        return of;
+    memcpy(of, columns, sizeof(columns));
+    if (!growth)
+        hide(&of[TREE_COLUMN_GROWTH]);
+    if (!resident)
+        hide(&of[TREE_COLUMN_RESIDENT]);
+    return of;
 }
 
 static void put_name(char *out, size_t size, const struct session *session, uint32_t function)
@@ -714,6 +731,9 @@ static void put_cell(void *context, size_t row, size_t column, struct table_cell
         break;
     case TREE_COLUMN_LIVE:
         put_bytes(cell, of->sums.live_bytes);
+        break;
+    case TREE_COLUMN_RESIDENT:
+        put_bytes(cell, of->sums.resident);
         break;
     case TREE_COLUMN_SHORT:
         if (session_tree_short_known(view->tree))

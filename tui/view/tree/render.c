@@ -427,6 +427,10 @@ static void put_measure(char *out, const char *about, enum session_tree_measure 
     case TREE_GROWTH:
         put_growth(out, all, self);
         break;
+    case TREE_RESIDENT:
+        put_bytes(bytes, about, all->resident, self ? &self->resident : NULL);
+        snprintf(out, MEASURE_SIZE, "%s in memory at the cursor", bytes);
+        break;
     default:
         put_bytes(bytes, about, all->at_peak_bytes, self ? &self->at_peak_bytes : NULL);
         put_count(count, all->at_peak_count, self ? &self->at_peak_count : NULL);

@@ -10,7 +10,7 @@ enum tree_shape { SHAPE_ROWS, SHAPE_FLAME, SHAPE_ICICLE, SHAPES };
 
 /* The tree that is asked for, as loads compare it. */
 struct tree_request {
-    uint64_t selections, from_ns, to_ns;
+    uint64_t selections, from_ns, to_ns, moment_ns;
     uint32_t bottom_up, hide, fold, growth;
 };
 
@@ -87,6 +87,7 @@ enum tree_column {
     TREE_COLUMN_BYTES,
     TREE_COLUMN_COUNT,
     TREE_COLUMN_LIVE,
+    TREE_COLUMN_RESIDENT,
     TREE_COLUMN_SHORT,
     TREE_COLUMN_NAME,
     TREE_COLUMN_PLACE,
