@@ -297,6 +297,7 @@ enum trace_extended {
     TRACE_EXT_RECORDER_MEMORY = 39,
     TRACE_EXT_NO_RESIDENT = 40,
     TRACE_EXT_LABEL = 41,
+    TRACE_EXT_MAPPED = 42,
     TRACE_EXT_REFERENCES = 44,
     TRACE_EXT_REFERENCES_MAPPING = 45,
     TRACE_EXT_REFERENCES_THREAD = 46,
@@ -306,10 +307,10 @@ enum trace_extended {
     TRACE_EXT_PACKED = 64,                     /* in containers only: anywhere else it is unknown */
 };
 
-/* Types 42 and 43 are reserved. */
+/* Type 43 is reserved. */
 static inline bool trace_extended_is_known(uint64_t type)
 {
-    return (type >= TRACE_EXT_PROCESS && type <= TRACE_EXT_LABEL) ||
+    return (type >= TRACE_EXT_PROCESS && type <= TRACE_EXT_MAPPED) ||
            (type >= TRACE_EXT_REFERENCES && type <= TRACE_EXT_LAST);
 }
 

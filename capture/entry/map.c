@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Entry points of mappings: mmap, munmap, mremap and mprotect, which record only with --mmap, and
- * of mlockall and munlockall, which record nothing.
+/* Entry points of mappings: mmap, munmap, mremap and mprotect, and of mlockall and munlockall,
+ * which record nothing. Without --mmap the former record who mapped large anonymous memory.
  *
  * The real calls are system calls: the C library's functions do no more, and nothing has to be
  * looked up. A program that maps memory early or in a signal handler could not wait for that.
@@ -145,6 +145,8 @@ static bool resident_pages_count(uint64_t address, uint64_t length, uint64_t *by
 }
 
 #define FRAME __builtin_frame_address(0)
+/* Behind all addresses of a program. */
+#define ADDRESSES_END (UINT64_C(1) << 47)
 /* The longest path that is recorded; a longer one is cut. */
 #define PATH_LENGTH 1024u
 
@@ -231,7 +233,7 @@ static struct ending ending_of(struct thread *thread, uintptr_t address, size_t 
     uint64_t bytes;
     if (!thread)
         return ending;
-    if (resident_pages_count(address, length, &bytes))
+    if (recorder_inherited.mappings && resident_pages_count(address, length, &bytes))
         ending.resident = bytes + 1;
     ending.ticks = thread_clock_before(thread);
     return ending;
@@ -249,6 +251,14 @@ static void put_end(struct thread *thread, const void *frame, const struct endin
     thread_extended_end(thread, TRACE_EXT_UNMAP, p);
 }
 
+static void put_mapped_record(struct thread *thread, uint64_t ticks, uintptr_t address,
+                              size_t length, uint32_t stack)
+{
+    uint8_t *p = begin_record(thread, 48, ticks, address, length);
+    if (p)
+        thread_extended_end(thread, TRACE_EXT_MAPPED, trace_put_varint(p, stack));
+}
+
 static void put_protection(struct thread *thread, const void *frame, uint64_t ticks,
                            const struct mapping *mapping)
 {
@@ -261,16 +271,40 @@ static void put_protection(struct thread *thread, const void *frame, uint64_t ti
     thread_extended_end(thread, TRACE_EXT_PROTECT, p);
 }
 
-static struct thread *enter(const void *frame)
+/* Without --mmap, anonymous memory of this size and more is noted, in so many records of a process.
+ */
+enum { MAPPED_LEAST = 64 << 10, MAPPED_MOST = 1 << 16 };
+static _Atomic uint32_t mapped_records;
+
+static bool is_noted(size_t length)
 {
-    return __builtin_expect(recorder_inherited.mappings, 0) ? recorder_enter(frame, RECORDER_NOTE)
-                                                            : NULL;
+    return recorder_inherited.mapped && length >= MAPPED_LEAST &&
+           atomic_load_explicit(&mapped_records, memory_order_relaxed) < MAPPED_MOST;
+}
+
+/* Notes who mapped the memory. NULL: it was unmapped. */
+static void put_mapped(struct thread *thread, const void *frame, uint64_t ticks, uintptr_t address,
+                       size_t length)
+{
+    const uint32_t stack = frame ? events_stack(thread, frame) : 0;
+    if (atomic_fetch_add_explicit(&mapped_records, 1, memory_order_relaxed) + 1 >= MAPPED_MOST)
+        put_mapped_record(thread, ticks, 0, ADDRESSES_END, 0);
+    else
+        put_mapped_record(thread, ticks, address, length, stack);
+}
+
+static struct thread *enter(const void *frame, bool noted)
+{
+    return __builtin_expect(recorder_inherited.mappings || noted, 0)
+               ? recorder_enter(frame, RECORDER_NOTE)
+               : NULL;
 }
 
 ENTRY_POINT void *mmap(void *address, size_t length, int protection, int flags, int descriptor,
                        off_t offset)
 {
-    struct thread *thread = enter(FRAME);
+    const bool noted = flags & MAP_ANONYMOUS && is_noted(length);
+    struct thread *thread = enter(FRAME, noted);
     long result =
         arch_syscall(SYS_mmap, (long)address, (long)length, protection, flags, descriptor, offset);
     if (thread) {
@@ -280,7 +314,9 @@ ENTRY_POINT void *mmap(void *address, size_t length, int protection, int flags, 
                                         .flags = flags,
                                         .descriptor = flags & MAP_ANONYMOUS ? -1 : descriptor,
                                         .offset = (uint64_t)offset};
-        if (!failed(result))
+        if (!failed(result) && noted)
+            put_mapped(thread, FRAME, clock_after(), mapping.address, length);
+        else if (!failed(result))
             put_mapping(thread, FRAME, clock_after(), &mapping);
         recorder_leave();
     }
@@ -292,11 +328,14 @@ void *mmap64(void *address, size_t length, int protection, int flags, int descri
 
 ENTRY_POINT int munmap(void *address, size_t length)
 {
-    struct thread *thread = enter(FRAME);
+    const bool noted = is_noted(length);
+    struct thread *thread = enter(FRAME, noted);
     const struct ending ending = ending_of(thread, (uintptr_t)address, length);
     long result = arch_syscall(SYS_munmap, (long)address, (long)length, 0, 0, 0, 0);
     if (thread) {
-        if (result == 0)
+        if (result == 0 && noted)
+            put_mapped(thread, NULL, ending.ticks, (uintptr_t)address, length);
+        else if (result == 0)
             put_end(thread, FRAME, &ending, (uintptr_t)address, length);
         recorder_leave();
     }
@@ -307,7 +346,7 @@ ENTRY_POINT int munmap(void *address, size_t length)
  * does not say which. */
 ENTRY_POINT int mprotect(void *address, size_t length, int protection)
 {
-    struct thread *thread = enter(FRAME);
+    struct thread *thread = enter(FRAME, false);
     long result = arch_syscall(SYS_mprotect, (long)address, (long)length, protection, 0, 0, 0);
     if (thread) {
         if (result == 0)
@@ -326,7 +365,8 @@ ENTRY_POINT void *mremap(void *old, size_t old_length, size_t length, int flags,
     va_start(arguments, flags);
     void *wanted = flags & (MREMAP_FIXED | MREMAP_DONTUNMAP) ? va_arg(arguments, void *) : NULL;
     va_end(arguments);
-    struct thread *thread = enter(FRAME);
+    const bool noted = is_noted(old_length) || is_noted(length);
+    struct thread *thread = enter(FRAME, noted);
     const struct ending ending = ending_of(thread, (uintptr_t)old, old_length);
     long result =
         arch_syscall(SYS_mremap, (long)old, (long)old_length, (long)length, flags, (long)wanted, 0);
@@ -338,9 +378,16 @@ ENTRY_POINT void *mremap(void *old, size_t old_length, size_t length, int flags,
                                         .descriptor = -1};
         uint64_t after = clock_after();
         if (!failed(result)) {
-            if (old_length != 0 && !(flags & MREMAP_DONTUNMAP))
-                put_end(thread, FRAME, &ending, (uintptr_t)old, old_length);
-            put_mapping(thread, FRAME, after, &mapping);
+            if (old_length != 0 && !(flags & MREMAP_DONTUNMAP)) {
+                if (noted)
+                    put_mapped(thread, NULL, ending.ticks, (uintptr_t)old, old_length);
+                else
+                    put_end(thread, FRAME, &ending, (uintptr_t)old, old_length);
+            }
+            if (noted)
+                put_mapped(thread, FRAME, after, mapping.address, length);
+            else
+                put_mapping(thread, FRAME, after, &mapping);
         }
         recorder_leave();
     }

@@ -368,6 +368,8 @@ static void note_forbidden_calls(const struct options *options)
 static bool take_options(const struct options *options)
 {
     recorder_inherited.mappings = options->mmap;
+    /* The blocks of a sample make no ledger of memory. */
+    recorder_inherited.mapped = !options->mmap && !options->sample;
     recorder.follow = options->follow_fork;
     process_record_set_labels(options->labels, options->label_count);
     trace_file_set_limits(options->max_size, options->min_free);

@@ -52,6 +52,7 @@ struct recorder_inherited {
     _Atomic bool waiting; /* recording has not begun */
     _Atomic bool paused;
     bool mappings;     /* mmap and its like are recorded, too */
+    bool mapped;       /* otherwise: who maps large anonymous memory */
     uint64_t autosave; /* a snapshot after each so many allocations; 0: none */
 };
 extern struct recorder_inherited recorder_inherited __attribute__((visibility("hidden")));

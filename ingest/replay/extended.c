@@ -414,6 +414,20 @@ static bool map_region(struct replay *replay, const struct trace_event *event)
            regions_map(&replay->regions, &row, extension->name.bytes, extension->name.length);
 }
 
+static bool note_mapped(struct replay *replay, const struct trace_event *event)
+{
+    const struct trace_extension *extension = event->extension;
+    const struct region_row row = {.address = extension->address,
+                                   .size = extension->size,
+                                   .map_ns = replay->now_ns,
+                                   .thread = event->thread,
+                                   .stack = replay_stack(replay, event, extension->stack)};
+    const struct region_end by = {.ns = replay->now_ns};
+    return row.stack != INDEX_NONE &&
+           (extension->stack ? regions_map(&replay->mapped, &row, NULL, 0)
+                             : regions_unmap(&replay->mapped, row.address, row.size, &by));
+}
+
 static bool unmap_region(struct replay *replay, const struct trace_event *event)
 {
     const struct trace_extension *extension = event->extension;
@@ -575,17 +589,31 @@ static void note_failed(struct replay *replay, const struct trace_event *event)
 /* The work of unasked ledgers, in blocks and runs: so much, and so much an event. */
 enum { LEDGER_WORK = 4 << 20, LEDGER_WORK_PER_EVENT = 2 };
 
-/* Names the call site that mapped the address, with --mmap. */
+/* Returns true for addresses that Go's runtime asks for in order to get its heap: the first or a
+ * later one of the places 0xc000000000 + n * 2^40, and what follows it. */
+static bool is_heap_of_go(uint64_t address)
+{
+    return address >> 40 < 0x7f && (address >> 36 & 0xf) == 0xc;
+}
+
+/* Names the call site that mapped the address. */
 static const char *mapper_of(const void *context, uint64_t address, uint64_t *end)
 {
     const struct replay *replay = context;
     const struct region_row *region = regions_at(&replay->regions, address);
     if (!region)
+        region = regions_at(&replay->mapped, address);
+    if (!region)
         return NULL;
     if (region->address + region->size < *end)
         *end = region->address + region->size;
+    while (region->changed_from) /* by mprotect, which mapped nothing */
+        region = &replay->regions.rows[region->changed_from - 1];
     const uint32_t function = stacks_function(replay->stacks, region->stack);
-    return function ? replay->stacks->frames.functions[function - 1].name : NULL;
+    const char *name = function ? replay->stacks->frames.functions[function - 1].name : NULL;
+    if (name && strcmp(name, "x_cgo_mmap") == 0) /* all memory of Go's runtime */
+        return is_heap_of_go(address) ? "x_cgo_mmap: Go's heap" : "x_cgo_mmap: Go's runtime";
+    return name;
 }
 
 static bool begin_residency(struct replay *replay)
@@ -647,8 +675,12 @@ static bool read_resident(struct replay *replay, const struct trace_event *event
     struct residency *residency = replay->residency;
     if (!residency)
         return true;
-    if (extension->type == TRACE_EXT_MAPPING)
-        return residency_mapping(residency, extension);
+    if (extension->type == TRACE_EXT_MAPPING) {
+        const struct region_end by = {.ns = replay->now_ns};
+        return residency_mapping(residency, extension) &&
+               (!(extension->flags & TRACE_MAPPING_NONE) ||
+                regions_unmap(&replay->mapped, extension->address, extension->size, &by));
+    }
     if (extension->type == TRACE_EXT_PAGES) {
         if (!residency_pages(residency, extension))
             return false;
@@ -710,6 +742,8 @@ bool replay_extended(struct replay *replay, const struct trace_event *event)
         return map_region(replay, event);
     case TRACE_EXT_UNMAP:
         return unmap_region(replay, event);
+    case TRACE_EXT_MAPPED:
+        return note_mapped(replay, event);
     case TRACE_EXT_PROTECT:
         return protect_region(replay, event);
     case TRACE_EXT_SIZED_DELETE:

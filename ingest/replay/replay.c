@@ -341,6 +341,7 @@ static bool has_thread(struct replay *replay, const struct trace_event *event)
     case TRACE_EXT_ARENA_RESET:
     case TRACE_EXT_MAP:
     case TRACE_EXT_UNMAP:
+    case TRACE_EXT_MAPPED:
     case TRACE_EXT_PROTECT:
         return replay_thread(replay, event->thread) != NULL;
     default:
@@ -447,6 +448,7 @@ void replay_free(struct replay *replay)
     free(replay->marks);
     collections_free(&replay->collections);
     regions_free(&replay->regions);
+    regions_free(&replay->mapped);
     residency_free(replay->residency);
     free_calls_free(&replay->free_calls);
     wrong_sizes_free(&replay->wrong_sizes);

@@ -332,7 +332,9 @@ static enum residency_class class_of(struct ledger *ledger, uint64_t page, size_
     }
     if (stack && stack->start < *end)
         *end = stack->start;
-    if (mapping->name[0] == '[')
+    /* The program may give any anonymous memory a name, that of its allocator, too. */
+    const bool named = strncmp(mapping->name, "[anon", 5) == 0;
+    if (mapping->name[0] == '[' && !named)
         return RESIDENCY_OTHER_ANONYMOUS;
     /* Zeroed data of a module lies behind its file. */
     const struct resident_mapping *before = index > 0 ? mapping - 1 : NULL;
@@ -362,6 +364,8 @@ static enum residency_class class_of(struct ledger *ledger, uint64_t page, size_
         *detail = mapping->arena;
         return RESIDENCY_ARENAS;
     }
+    if (named)
+        return RESIDENCY_OTHER_ANONYMOUS;
     const char *mapper =
         residency->mapper ? residency->mapper(residency->mapper_context, page, end) : NULL;
     if (residency->scan->linked && residency->scan->preloaded)

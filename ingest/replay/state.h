@@ -128,6 +128,7 @@ struct replay {
     size_t mark_count, mark_capacity;
     struct collections collections;
     struct regions regions;
+    struct regions mapped;       /* without --mmap: large anonymous memory, to name it */
     struct residency *residency; /* NULL: no pages were read, or not yet */
     struct free_calls free_calls;
     struct wrong_sizes wrong_sizes;

@@ -126,6 +126,7 @@ static const struct trace_extension_field fields[TRACE_EXT_LAST + 1][FIELDS_MOST
                          NUMBER(resident, NULL)},
     [TRACE_EXT_PROTECT] = {HEX(address, "address"), NUMBER(size, "length"),
                            NUMBER(protection, "protection"), NUMBER(stack, "stack")},
+    [TRACE_EXT_MAPPED] = {HEX(address, "address"), NUMBER(size, "length"), NUMBER(stack, "stack")},
     [TRACE_EXT_BYPASS] = {NUMBER(reason, "reason"), TEXT(name, "path"),
                           FIELD(TRACE_FIELD_TEXT | TRACE_FIELD_UNLESS_END, file, NULL)},
     [TRACE_EXT_SIZED_DELETE] = {HEX(address, "address"), NUMBER(size, "size"),

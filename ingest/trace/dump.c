@@ -159,6 +159,7 @@ static void put_timed(FILE *out, const struct trace_extension *extension)
         [TRACE_EXT_CLOCK] = "clock",
         [TRACE_EXT_MAP] = "map",
         [TRACE_EXT_UNMAP] = "unmap",
+        [TRACE_EXT_MAPPED] = "mapped",
         [TRACE_EXT_PROTECT] = "protect",
         [TRACE_EXT_BYPASS] = "bypass",
         [TRACE_EXT_BARE_CODE] = "bare-code",

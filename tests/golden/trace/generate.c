@@ -96,6 +96,8 @@ static void first_thread(struct lane *lane, struct trace_builder *builder)
                   "/opt/game/pool.so");
     lane_extended(lane, TRACE_EXT_PROTECT, "wnnnn", N(2079), N(0x7f0000003000), N(0x1000), N(1),
                   N(2));
+    lane_extended(lane, TRACE_EXT_MAPPED, "wnnn", N(2079), N(0x7f5000000000), N(0x20000), N(2));
+    lane_extended(lane, TRACE_EXT_MAPPED, "wnnn", N(2079), N(0x7f5000010000), N(0x10000), N(0));
     lane_extended(lane, TRACE_EXT_SUPPRESSIONS, "wnnns", N(2080), N(TRACE_SUPPRESSIONS_TEXT), N(24),
                   N(0), "leak:once\n#\nle");
     lane_extended(lane, TRACE_EXT_SUPPRESSIONS, "wnnns", N(2080), N(TRACE_SUPPRESSIONS_TEXT), N(24),
