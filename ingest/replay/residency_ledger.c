@@ -279,9 +279,17 @@ static uint64_t add_hole(struct ledger *ledger, uint64_t start, uint64_t end, bo
                 end - start);
         return 0;
     }
-    ledger->bytes[whole ? RESIDENCY_FREE_PAGES : RESIDENCY_HOLES_RESIDENT] += end - start;
-    ledger->holes += !whole;
+    const uint64_t known = ledger->known;
     last_owners_ask(&ledger->residency->last, start, end, note_last, ledger);
+    ledger->holes += !whole;
+    if (whole && ledger->allocator != HEAP_GLIBC && !ledger->huge) {
+        /* Pages of size classes on which no block has been: only the allocator can have touched
+         * them, for its own data. */
+        const uint64_t free_bytes = ledger->known - known;
+        ledger->bytes[RESIDENCY_FREE_PAGES] += free_bytes;
+        ledger->bytes[RESIDENCY_HEADERS] += end - start - free_bytes;
+    } else
+        ledger->bytes[whole ? RESIDENCY_FREE_PAGES : RESIDENCY_HOLES_RESIDENT] += end - start;
     return end - start;
 }
 

@@ -154,7 +154,8 @@ static void write_part(const struct rss_data *data, uint64_t class, char *out, s
                  format_plural(data->total.pinned_pages));
     else if (class == RESIDENCY_HEADERS && data->allocator[0])
         snprintf(out, size, "%s (%s)",
-                 strcmp(data->allocator, "glibc") == 0 ? title : "size classes", data->allocator);
+                 strcmp(data->allocator, "glibc") == 0 ? title : "size classes, own data",
+                 data->allocator);
     else
         snprintf(out, size, "%s", title);
 }
