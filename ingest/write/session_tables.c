@@ -12,6 +12,7 @@
 #include "ingest/replay/extended.h"
 #include "ingest/symbols/variables.h"
 #include "schemas/code/user_code.h"
+#include "schemas/trace_layout.h"
 
 /* Writes the sums by time: slot_sum, tile and a key of meta. */
 
@@ -937,8 +938,8 @@ static bool put_moment(const struct table_sink *sink, const struct residency_mom
     return good;
 }
 
-/* Returns why there is no moment of the process, or NULL. */
-static const char *no_moment(const struct session_facts *facts)
+/* Returns why there is no moment of the process, or NULL. It may be written into `out`. */
+static const char *no_moment(const struct session_facts *facts, char *out, size_t size)
 {
     static const char *const reasons[] = {
         [TRACE_NO_RESIDENT_OFF] = "it was recorded with --residency=off",
@@ -958,14 +959,19 @@ static const char *no_moment(const struct session_facts *facts)
         return "the records of its pages are damaged";
     if (scan->no_resident > 0 && scan->no_resident < sizeof(reasons) / sizeof(*reasons))
         return reasons[scan->no_resident];
+    const uint32_t unrecorded = trace_file_header(facts->file)->unrecorded;
+    if (unrecorded) {
+        snprintf(out, size, "the program is not recorded: %s", trace_unrecorded_text(unrecorded));
+        return out;
+    }
     return "nobody looked from outside: it was recorded without mprof-run, or was too short";
 }
 
 static bool put_residency(const struct table_sink *sink, const struct session_facts *facts)
 {
     const struct residency *residency = facts->replay->residency;
-    const char *why = no_moment(facts);
-    char left_out[128];
+    char left_out[128], reason[128];
+    const char *why = no_moment(facts, reason, sizeof(reason));
     bool good = !why || PUT(sink, WRITER_RESIDENCY_MISSING, value_text(why));
     if (good && residency && residency->left_out != 0) {
         snprintf(left_out, sizeof(left_out),
