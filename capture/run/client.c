@@ -64,7 +64,8 @@ enum client_status client_open(struct client *client, const char *path)
         int error = errno;
         client_close(client);
         errno = error;
-    }
+    } else
+        client->process = (pid_t)client->header->pid;
     return result;
 }
 
@@ -174,15 +175,26 @@ static enum client_status recorder_quickly(const struct client *client)
 {
     if (atomic_load(shared_word(&client->header->state)) != TRACE_STATE_RECORDING)
         return CLIENT_FINISHED;
-    return kill((pid_t)client->header->pid, 0) != 0 && errno == ESRCH ? CLIENT_GONE : CLIENT_GOOD;
+    return kill(client->process, 0) != 0 && errno == ESRCH ? CLIENT_GONE : CLIENT_GOOD;
 }
 
 enum client_status client_recorder(const struct client *client)
 {
     enum client_status status = recorder_quickly(client);
-    return status == CLIENT_GOOD && !is_mapped(client, (pid_t)client->header->pid, true)
-               ? CLIENT_GONE
-               : status;
+    return status == CLIENT_GOOD && !is_mapped(client, client->process, true) ? CLIENT_GONE
+                                                                              : status;
+}
+
+enum client_status client_find_recorder(struct client *client)
+{
+    const enum client_status status = client_recorder(client);
+    if (status == CLIENT_FINISHED || is_mapped(client, client->process, false))
+        return status;
+    const pid_t elsewhere = client_recorder_elsewhere(client);
+    if (elsewhere == 0)
+        return status;
+    client->process = elsewhere;
+    return client_recorder(client);
 }
 
 /* Sends every thread that may be writing into the trace to its slow path. */
@@ -241,7 +253,7 @@ enum client_status client_look(struct client *client, enum trace_answer *answer)
             /* A stop is taken, then finishes the trace, and only then is answered. */
             if (status == CLIENT_FINISHED &&
                 atomic_load(shared_word(&client->header->control)) == TRACE_CONTROL_TAKEN &&
-                kill((pid_t)client->header->pid, 0) == 0)
+                kill(client->process, 0) == 0)
                 return CLIENT_WAITING;
             client_withdraw(client);
             return status;

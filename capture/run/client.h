@@ -48,6 +48,7 @@ struct client {
     dev_t device;
     ino_t inode;
     unsigned looks; /* since the last request */
+    pid_t process;  /* that records, as this pid namespace numbers it; at first as the trace says */
 };
 
 enum client_status {
@@ -70,6 +71,10 @@ enum client_status client_recorder(const struct client *client);
 /* After CLIENT_GONE: returns the process that records into the trace under another number, as this
  * pid namespace numbers it. 0: none is seen. */
 pid_t client_recorder_elsewhere(const struct client *client);
+
+/* Does what client_recorder() does. If the process is not one of this pid namespace's numbers, as
+ * in a container, finds its number here. */
+enum client_status client_find_recorder(struct client *client);
 
 /* Asks. `name` (NULL: "") is for marks and snapshots, and at most TRACE_REQUEST_NAME - 1 bytes of
  * it count. CLIENT_WAITING if it was asked, CLIENT_BUSY, or the result of client_recorder(). */

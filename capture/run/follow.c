@@ -172,10 +172,10 @@ static int open_statm(pid_t process)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Begins with the process that the trace's header names. */
+/* Begins with the process that records. */
 static void run_resident_begin(struct run_resident *resident, const struct client *client)
 {
-    *resident = (struct run_resident){.statm = open_statm((pid_t)client->header->pid)};
+    *resident = (struct run_resident){.statm = open_statm(client->process)};
 }
 
 /* Returns the resident set in bytes, or 0 if the program has ended. */
@@ -562,8 +562,8 @@ static bool followed_open(struct followed *followed, const struct run_follow_opt
 {
     if (client_open(&followed->client, followed->path) != CLIENT_GOOD)
         return ++followed->attempts < ATTEMPTS_MAX;
-    const enum client_status recorder = client_recorder(&followed->client);
-    if (recorder == CLIENT_GONE && client_recorder_elsewhere(&followed->client) == 0)
+    const enum client_status recorder = client_find_recorder(&followed->client);
+    if (recorder == CLIENT_GONE)
         client_note_outcome(&followed->client, -1);
     if (!followed->client.writable || recorder == CLIENT_GONE) {
         client_close(&followed->client);
@@ -572,7 +572,7 @@ static bool followed_open(struct followed *followed, const struct run_follow_opt
     followed->open = true;
     followed->sampled = true;
     followed->process =
-        seccomp_is_on() ? -1 : (int)syscall(SYS_pidfd_open, (pid_t)followed->client.header->pid, 0);
+        seccomp_is_on() ? -1 : (int)syscall(SYS_pidfd_open, followed->client.process, 0);
     run_resident_begin(&followed->resident, &followed->client);
     run_rotate_begin(&followed->rotate, &options->rotate, run_steer_now());
     if (options->compress && (followed->client.header->flags & TRACE_FILE_PACKED))
@@ -663,7 +663,7 @@ static bool followed_step(struct followed *followed, struct run_follow *follow, 
                               client_recorder(&followed->client) == CLIENT_GOOD))
         return true;
     /* child.c waits for the program itself. */
-    if (followed->process < 0 || (pid_t)followed->client.header->pid == follow->options.program ||
+    if (followed->process < 0 || followed->client.process == follow->options.program ||
         followed_note_outcome(followed, true))
         return false;
     followed->lingers = true;
@@ -695,7 +695,7 @@ static void followed_steer(struct followed *followed, const struct run_follow *f
     if (strcmp(followed->path, follow->trace) == 0 && wanted != RUN_WANTED_NOTHING)
         atomic_store((_Atomic uint32_t *)&header->run,
                      wanted == RUN_WANTED_STOP ? TRACE_RUN_OVER : TRACE_RUN_RECORD);
-    if ((pid_t)header->pid != follow->options.program)
+    if (followed->client.process != follow->options.program)
         run_steer_step(&followed->steer, &followed->client, wanted, now);
 }
 

@@ -636,17 +636,20 @@ static uint64_t resident_now(const struct run_residency *residency)
     return strtoull(end, NULL, 10) * PAGE;
 }
 
-/* Reads a number of a file of the process's cgroup. Returns it plus 1, or 0: there is none. */
-static uint64_t cgroup_number(const char *group, const char *file)
+/* Reads a number of a file of a cgroup. Returns it plus 1, or 0: there is none, or no limit. */
+static uint64_t cgroup_number(const char *tree, const char *group, const char *file)
 {
+    enum { MEMORY_MOST_LOG2 = 60 };
     char path[PATH_MAX], text[64] = "";
-    snprintf(path, sizeof(path), "/sys/fs/cgroup%s/%s", group, file);
+    snprintf(path, sizeof(path), "/sys/fs/cgroup%s%s/%s", tree, group, file);
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
         return 0;
     const ssize_t length = read(descriptor, text, sizeof(text) - 1);
     close(descriptor);
-    return length > 0 && isdigit((unsigned char)*text) ? strtoull(text, NULL, 10) + 1 : 0;
+    const uint64_t number =
+        length > 0 && isdigit((unsigned char)*text) ? strtoull(text, NULL, 10) + 1 : 0;
+    return number >> MEMORY_MOST_LOG2 ? 0 : number;
 }
 
 struct moment {
@@ -657,17 +660,32 @@ struct moment {
     bool delta, shares;
 };
 
+/* Returns the path of the process's cgroup after these words of a line of `text`, or NULL. */
+static const char *cgroup_after(const char *text, const char *words, char path[PATH_MAX])
+{
+    const char *line = strstr(text, words);
+    if (!line)
+        return NULL;
+    snprintf(path, PATH_MAX, "%.*s", (int)strcspn(line + strlen(words), "\n"),
+             line + strlen(words));
+    return path;
+}
+
 static void read_cgroup(const struct run_residency *residency, struct moment *moment)
 {
-    char text[PATH_MAX];
+    char text[PATH_MAX], path[PATH_MAX];
+    const char *group;
     if (process_read(residency->process, "cgroup", text, sizeof(text)) == 0)
         return;
-    const char *group = strstr(text, "0::/");
-    if (!group)
-        return;
-    text[strcspn(text, "\n")] = '\0';
-    moment->cgroup = cgroup_number(group + 3, "memory.current");
-    moment->limit = cgroup_number(group + 3, "memory.max");
+    if ((group = cgroup_after(text, "0::", path))) {
+        moment->cgroup = cgroup_number("", group, "memory.current");
+        moment->limit = cgroup_number("", group, "memory.max");
+    }
+    /* Version 1 has a tree for memory alone. */
+    if (!moment->cgroup && (group = cgroup_after(text, ":memory:", path))) {
+        moment->cgroup = cgroup_number("/memory", group, "memory.usage_in_bytes");
+        moment->limit = cgroup_number("/memory", group, "memory.limit_in_bytes");
+    }
 }
 
 /* Returns the bytes of a line of the kernel's sum, plus 1. 0: it has no such line. */
@@ -899,7 +917,7 @@ struct run_residency *run_residency_begin(const struct client *client,
                         options->off ? TRACE_NO_RESIDENT_OFF : TRACE_NO_RESIDENT_CONFINED);
         return NULL;
     }
-    snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)client->header->pid);
+    snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)client->process);
     const int pagemap = open(path, O_RDONLY | O_CLOEXEC);
     struct run_residency *residency = pagemap < 0 ? NULL : calloc(1, sizeof(*residency));
     if (!residency) {
@@ -912,7 +930,7 @@ struct run_residency *run_residency_begin(const struct client *client,
     residency->client = client;
     residency->observer = observer;
     residency->options = *options;
-    residency->process = (pid_t)client->header->pid;
+    residency->process = client->process;
     residency->pagemap = pagemap;
     residency->by_file = prefers_file();
     residency->number = 1;

@@ -35,7 +35,7 @@ bool run_observer_room(struct run_observer *observer, const struct client *clien
 
 struct run_residency;
 
-/* Begins with the process that the trace's header names. `client` and `observer` must outlive the
+/* Begins with the process that records. `client` and `observer` must outlive the
  * result. If nothing can be read, the trace says why. Returns NULL then, or if memory is exhausted.
  */
 struct run_residency *run_residency_begin(const struct client *client,

@@ -162,6 +162,43 @@ if command -v clang >/dev/null; then
 fi
 command -v node >/dev/null && record node node -e 'let a = []; for (let i = 0; i < 100000; i++) a.push({ i }); setTimeout(() => a.length, 200)'
 
+# A program in a container has another number there: its own pages are read all the same, and those of nobody else. Where
+# this test may make a cgroup, the memory of that stands beside RSS.
+cat >box.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(void)
+{
+    static void *blocks[200];
+    for (int i = 0; i < 200; i++)
+        memset(blocks[i] = malloc(100000), 1, 100000);
+    usleep(300000);
+    return printf("%d\n", (int)getpid()) < 0;
+}
+C
+gcc -O1 -fno-builtin -o box box.c || exit 1
+if [ "$(unshare --pid --fork --mount-proc sh -c 'echo $$' 2>&1)" = 1 ]; then
+    group=$(sed -n 's/.*:memory:/\/memory/p; s/^0:://p' /proc/self/cgroup | head -1)
+    group=/sys/fs/cgroup$group/mprof-$$
+    mkdir "$group" 2>/dev/null || group=
+    # shellcheck disable=SC2016 # the inner shell's words
+    sh -c '[ -z "$1" ] || echo $$ >"$1/cgroup.procs"; shift; exec "$@"' sh "$group" mprof-run --quiet --residency=100ms -o box.bin -- \
+        unshare --pid --fork --mount-proc ./box >box.out || fail "box: $(cat box.out)"
+    mprof-ingest --quiet --process=all -o box.db box.bin
+    is "$(cat box.out)" -eq 1 "box: its number inside"
+    is "$(ask box.db "SELECT sum(bytes) FROM residency_class WHERE class = 'live_resident' AND residency_id = (SELECT max(r.id)
+        FROM residency r JOIN process p ON p.id = process_id WHERE program LIKE '%box' AND reason = 'end')")" -ge 20000000 "box: live"
+    is "$(ask box.db "SELECT count(*) FROM rss JOIN process p ON p.id = process_id WHERE program LIKE '%box' AND rss.bytes >
+        (SELECT max(present) + 1000000 FROM residency r WHERE r.process_id = p.id)")" -eq 0 "box: samples of RSS that are another process's"
+    if [ -n "$group" ]; then
+        is "$(ask box.db "SELECT max(cgroup_bytes) FROM residency")" -ge 20000000 "box: memory of the cgroup"
+        is "$(ask box.db "SELECT count(*) FROM residency WHERE cgroup_bytes > 1000000000")" -eq 0 "box: memory of another cgroup"
+        rmdir "$group"
+    fi
+fi
+
 if command -v go >/dev/null; then
     cat >main.go <<'GO'
 package main
