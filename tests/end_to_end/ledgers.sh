@@ -199,6 +199,17 @@ if [ "$(unshare --pid --fork --mount-proc sh -c 'echo $$' 2>&1)" = 1 ]; then
     fi
 fi
 
+# A program that cannot be recorded has no ledger: the session says why.
+unrecorded() { # COMPILER REASON
+    # shellcheck disable=SC2086 # words
+    $1 -O1 -fno-builtin -o alone box.c || fail "$1 makes no program"
+    mprof-run --quiet --force -o alone.bin -- sh -c './alone; exit $?' >alone.out 2>&1 || fail "alone: $(cat alone.out)"
+    mprof-ingest --quiet --force --process=all -o alone.db alone.bin
+    is "$(ask alone.db "SELECT count(*) FROM residency_missing WHERE why = 'the program is not recorded: $2'")" -eq 1 "$1: why there is no ledger"
+}
+unrecorded 'gcc -static' 'statically linked'
+command -v musl-gcc >/dev/null && unrecorded musl-gcc 'its C library is not glibc'
+
 if command -v go >/dev/null; then
     cat >main.go <<'GO'
 package main
