@@ -50,7 +50,7 @@ VARIES = [
     (r'(RSS(?:, above)?) +[\d.]+ ?[KMG]?i?B?', r'\1'),
     (r'\b\d+ of 10\b', 'N of 10'),
     # The view of the resident set: its readings, and parts that depend on the libraries.
-    (r'at TIME · (?:start|maximum|mark \w+|parted|interval|end) · \d+ of \d+ · kernel .*', 'at TIME'),
+    (r'at TIME · (?:start|maximum|mark \w+|parted|interval|end) · [\dN]+ of \d+ · kernel .*', 'at TIME'),
     (r'^ +[\d.]+[KMG]? +(?:<?[\d.]+%|beside) +[█▏▎▍▌▋▊▉]* *(?=(?:live, |headers|holes beside|free whole|stacks$|files$|other an|the rec))', ''),
     (r' +', ' '),
     (r'(TIME )+TIME', 'TIME'),

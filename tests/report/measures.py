@@ -244,11 +244,11 @@ VIEWS_OF_ROWS = [
 NO_MEASURES = set('''from_ns to_ns bucket_ns level path function line source place share file lifetime share_so_far bar change type
     types user owner module confidence arena kept_bytes unused_bytes holes largest_hole machine id parent_id function_id stack_id
     type_id arena_id stacks recorded allocations_variance bytes_variance stack_and_type arena_and_stack'''.split())
-# The words at the heads of tables, and their measures. None: of a name, a share, or of all blocks of an arena.
+# The words at the heads of tables, and their measures. None: of a name, a share, of all blocks of an arena, or of pages.
 HEADINGS = {'program peak': 'at_peak_bytes', 'allocated': 'bytes', 'bytes': 'bytes', 'own': 'bytes', 'count': 'allocations',
             'blocks': 'allocations', 'live': 'live_bytes', 'peak': 'peak_bytes', 'average': 'avg_size', 'objects': 'objects',
             'net': 'net_bytes', 'net blocks': 'net_count', 'at A': 'from_bytes', 'at B': 'to_bytes', 'freed': 'freed_bytes',
-            'at end': 'to_bytes', **dict.fromkeys(('<1 ms', 'less', 'more', 'change', 'share', 'so far', 'kept', 'unused', 'growth', 'holes', 'largest', 'is',
+            'at end': 'to_bytes', **dict.fromkeys(('<1 ms', 'less', 'more', 'change', 'share', 'so far', 'kept', 'unused', 'growth', 'holes', 'largest', 'is', 'resident',
             'line', 'source', 'where', 'blocks by lifetime', 'type', 'function', 'function of yours', 'file', 'lived', 'arena', 'name'))}
 KEY_WORDS = {'user': 'function of yours', 'path': 'function', 'lifetime': 'lived'}
 
