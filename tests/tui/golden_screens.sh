@@ -126,6 +126,12 @@ sqlite3 "$work/mismatched.db" "INSERT INTO meta VALUES ('mismatched_frees', 9);
     INSERT INTO mismatch SELECT 20, k.id, 0, 'realloc', 2, 200 FROM kind k WHERE k.name = 'malloc'"
 session=$work/mismatched.db
 play mismatched.80x24 first 80x24
+# Hardly any type is known: sizes take the place of types.
+cp "$work/session.db" "$work/untyped.db"
+sqlite3 "$work/untyped.db" "UPDATE allocation SET type_id = 0" &&
+    "$MPROF_BUILD/bin/mprof-ingest" --rebuild "$work/untyped.db" >/dev/null || failed=1
+session=$work/untyped.db
+play untyped.80x24 untyped 80x24
 # Functions that look alike: of one name in two files, and with one short name.
 cp "$work/session.db" "$work/alike.db"
 sqlite3 "$work/alike.db" "UPDATE function SET name = 'make(int)' WHERE name IN ('render_message', 'format_page');

@@ -50,7 +50,7 @@ static const char *size_name(uint32_t exponent)
         snprintf(names[exponent], sizeof(*names), "above %s",
                  format_size(least, UINT64_C(1) << 63));
     else
-        snprintf(names[exponent], sizeof(*names), "above %s, up to %s",
+        snprintf(names[exponent], sizeof(*names), "%s – %s",
                  format_size(least, UINT64_C(1) << (exponent - 1)), most);
     return names[exponent];
 }
