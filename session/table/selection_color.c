@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "schemas/array.h"
+#include "schemas/slot_codec.h"
 #include "session/store/error.h"
 #include "session/store/kernels.h"
 #include "session/store/session_state.h"
@@ -50,8 +51,8 @@ uint64_t color_code(const struct color_map *map, uint64_t value, uint64_t size, 
     switch (map->by) {
     case SESSION_COLOR_NONE:
         return color;
-    case SESSION_COLOR_SIZE: /* the power of two that it fits into */
-        return size <= 1 ? 0 : 64 - (unsigned)__builtin_clzll(size - 1);
+    case SESSION_COLOR_SIZE:
+        return slot_size_class(size);
     case SESSION_COLOR_AGE:
         age = alloc_ns / map->age_step_ns;
         return age < AGES ? age : AGES - 1;

@@ -2,6 +2,7 @@
 /* Sums up the growth between two moments in one pass: the code of a block (type or stack) leads to
  * the place of its row in the thread's table. */
 #include "schemas/array.h"
+#include "schemas/slot_codec.h"
 #include "session/time.h"
 
 #include <stdlib.h>
@@ -32,8 +33,8 @@ static void add(struct session_growth_sum *sum, uint64_t bytes, uint64_t count)
 
 static uint32_t size_id(uint64_t size)
 {
-    return size <= UINT64_C(1) << SESSION_SMALLEST_SIZE ? SESSION_SMALLEST_SIZE
-                                                        : 64 - (uint32_t)__builtin_clzll(size - 1);
+    const uint32_t class = slot_size_class(size);
+    return class < SESSION_SMALLEST_SIZE ? SESSION_SMALLEST_SIZE : class;
 }
 
 static void add_rows(void *context, const struct chunk_rows *rows)
