@@ -203,9 +203,43 @@ static uint8_t *begin_record(struct thread *thread, size_t size, uint64_t ticks,
     return trace_put_varint(p, length);
 }
 
+/* Without --mmap, anonymous memory of this size and more is noted, in so many records of a process.
+ */
+enum { MAPPED_LEAST = 64 << 10, MAPPED_MOST = 1 << 16 };
+static _Atomic uint32_t mapped_records;
+
+static bool is_noted(size_t length)
+{
+    return recorder_inherited.mapped && length >= MAPPED_LEAST &&
+           atomic_load_explicit(&mapped_records, memory_order_relaxed) < MAPPED_MOST;
+}
+
+static void put_mapped_record(struct thread *thread, uint64_t ticks, uintptr_t address,
+                              size_t length, uint32_t stack)
+{
+    uint8_t *p = begin_record(thread, 48, ticks, address, length);
+    if (p)
+        thread_extended_end(thread, TRACE_EXT_MAPPED, trace_put_varint(p, stack));
+}
+
+/* Notes who mapped the memory, without --mmap. `frame` NULL: it was unmapped. */
+static void put_mapped(struct thread *thread, const void *frame, uint64_t ticks, uintptr_t address,
+                       size_t length)
+{
+    const uint32_t stack = frame ? events_stack(thread, frame) : 0;
+    if (atomic_fetch_add_explicit(&mapped_records, 1, memory_order_relaxed) + 1 >= MAPPED_MOST)
+        put_mapped_record(thread, ticks, 0, ADDRESSES_END, 0);
+    else
+        put_mapped_record(thread, ticks, address, length, stack);
+}
+
 static void put_mapping(struct thread *thread, const void *frame, uint64_t ticks,
                         const struct mapping *mapping)
 {
+    if (!recorder_inherited.mappings) {
+        put_mapped(thread, frame, ticks, mapping->address, mapping->length);
+        return;
+    }
     char path[PATH_LENGTH];
     size_t length = read_path(mapping->descriptor, path);
     uint32_t stack = events_stack(thread, frame);
@@ -242,6 +276,10 @@ static struct ending ending_of(struct thread *thread, uintptr_t address, size_t 
 static void put_end(struct thread *thread, const void *frame, const struct ending *ending,
                     uintptr_t address, size_t length)
 {
+    if (!recorder_inherited.mappings) {
+        put_mapped(thread, NULL, ending->ticks, address, length);
+        return;
+    }
     uint32_t stack = events_stack(thread, frame);
     uint8_t *p = begin_record(thread, 72, ending->ticks, address, length);
     if (!p)
@@ -249,14 +287,6 @@ static void put_end(struct thread *thread, const void *frame, const struct endin
     p = trace_put_varint(p, stack);
     p = trace_put_varint(p, ending->resident);
     thread_extended_end(thread, TRACE_EXT_UNMAP, p);
-}
-
-static void put_mapped_record(struct thread *thread, uint64_t ticks, uintptr_t address,
-                              size_t length, uint32_t stack)
-{
-    uint8_t *p = begin_record(thread, 48, ticks, address, length);
-    if (p)
-        thread_extended_end(thread, TRACE_EXT_MAPPED, trace_put_varint(p, stack));
 }
 
 static void put_protection(struct thread *thread, const void *frame, uint64_t ticks,
@@ -269,28 +299,6 @@ static void put_protection(struct thread *thread, const void *frame, uint64_t ti
     p = trace_put_varint(p, (uint32_t)mapping->protection);
     p = trace_put_varint(p, stack);
     thread_extended_end(thread, TRACE_EXT_PROTECT, p);
-}
-
-/* Without --mmap, anonymous memory of this size and more is noted, in so many records of a process.
- */
-enum { MAPPED_LEAST = 64 << 10, MAPPED_MOST = 1 << 16 };
-static _Atomic uint32_t mapped_records;
-
-static bool is_noted(size_t length)
-{
-    return recorder_inherited.mapped && length >= MAPPED_LEAST &&
-           atomic_load_explicit(&mapped_records, memory_order_relaxed) < MAPPED_MOST;
-}
-
-/* Notes who mapped the memory. NULL: it was unmapped. */
-static void put_mapped(struct thread *thread, const void *frame, uint64_t ticks, uintptr_t address,
-                       size_t length)
-{
-    const uint32_t stack = frame ? events_stack(thread, frame) : 0;
-    if (atomic_fetch_add_explicit(&mapped_records, 1, memory_order_relaxed) + 1 >= MAPPED_MOST)
-        put_mapped_record(thread, ticks, 0, ADDRESSES_END, 0);
-    else
-        put_mapped_record(thread, ticks, address, length, stack);
 }
 
 static struct thread *enter(const void *frame, bool noted)
@@ -314,9 +322,7 @@ ENTRY_POINT void *mmap(void *address, size_t length, int protection, int flags, 
                                         .flags = flags,
                                         .descriptor = flags & MAP_ANONYMOUS ? -1 : descriptor,
                                         .offset = (uint64_t)offset};
-        if (!failed(result) && noted)
-            put_mapped(thread, FRAME, clock_after(), mapping.address, length);
-        else if (!failed(result))
+        if (!failed(result))
             put_mapping(thread, FRAME, clock_after(), &mapping);
         recorder_leave();
     }
@@ -333,9 +339,7 @@ ENTRY_POINT int munmap(void *address, size_t length)
     const struct ending ending = ending_of(thread, (uintptr_t)address, length);
     long result = arch_syscall(SYS_munmap, (long)address, (long)length, 0, 0, 0, 0);
     if (thread) {
-        if (result == 0 && noted)
-            put_mapped(thread, NULL, ending.ticks, (uintptr_t)address, length);
-        else if (result == 0)
+        if (result == 0)
             put_end(thread, FRAME, &ending, (uintptr_t)address, length);
         recorder_leave();
     }
@@ -378,16 +382,9 @@ ENTRY_POINT void *mremap(void *old, size_t old_length, size_t length, int flags,
                                         .descriptor = -1};
         uint64_t after = clock_after();
         if (!failed(result)) {
-            if (old_length != 0 && !(flags & MREMAP_DONTUNMAP)) {
-                if (noted)
-                    put_mapped(thread, NULL, ending.ticks, (uintptr_t)old, old_length);
-                else
-                    put_end(thread, FRAME, &ending, (uintptr_t)old, old_length);
-            }
-            if (noted)
-                put_mapped(thread, FRAME, after, mapping.address, length);
-            else
-                put_mapping(thread, FRAME, after, &mapping);
+            if (old_length != 0 && !(flags & MREMAP_DONTUNMAP))
+                put_end(thread, FRAME, &ending, (uintptr_t)old, old_length);
+            put_mapping(thread, FRAME, after, &mapping);
         }
         recorder_leave();
     }
