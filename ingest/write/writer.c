@@ -244,7 +244,7 @@ static const char *writer_allocation_pages_error(const struct writer_allocation_
 }
 
 /* An address code takes three bytes within 64 MiB of the base. Heaps grow upward: the base lies
- * above the blocks of the first batch. Places are unique for addresses below this limit. */
+ * above the blocks of the first batch. Codes are unique for addresses below this limit. */
 #define BASE_ABOVE (UINT64_C(32) << 20)
 #define ADDRESS_CODE_LIMIT (UINT64_C(1) << 62)
 
