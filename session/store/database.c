@@ -266,11 +266,6 @@ static bool read_mode(void *context, const struct database_row *row, struct sess
 /* Begins one transaction for all reads if the session may still be written. */
 static bool hold(struct database *database, struct session_error *error)
 {
-    struct stat about;
-    if (stat(database->path, &about) == 0) {
-        database->device = about.st_dev;
-        database->inode = about.st_ino;
-    }
     if (!database_each(database, "PRAGMA journal_mode", read_mode, &database->logged, error))
         return false;
     if (!database->logged)
@@ -312,6 +307,9 @@ struct database *database_open(const char *path, struct session_error *error)
         session_fail_memory(error, "the session");
         return NULL;
     }
+    /* The file may be replaced from here on: then it has changed. */
+    database->device = about.st_dev;
+    database->inode = about.st_ino;
     pthread_mutex_init(&database->blob_lock, NULL);
     if (sqlite3_open_v2(path, &database->handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_FULLMUTEX,
                         NULL) != SQLITE_OK) {

@@ -228,6 +228,50 @@ static void test_newer_state(void **state)
     unlink(PATH "-shm");
 }
 
+#define FOLLOWED "followed.db"
+#define FINISHED "finished.db"
+#define COMING "coming.db"
+
+/* Gives the finished session the name of the one that may just be opened, a little later. */
+static void *finish(void *delay)
+{
+    for (volatile unsigned spins = *(const unsigned *)delay; spins > 0; spins--)
+        ;
+    assert_int_equal(rename(COMING, PATH), 0);
+    return NULL;
+}
+
+/* A session that is replaced while it is opened is either the new one or has changed. */
+static void test_replaced_while_opened(void **state)
+{
+    enum { TRIES = 80, STEP = 1000 };
+    unsigned before = 0, after = 0;
+    write_session(FOLLOWED);
+    write_session(FINISHED);
+    assert_true(fixture_sql(FINISHED, "CREATE TABLE other (id INTEGER)"));
+    for (unsigned i = 0; i < TRIES; i++) {
+        unsigned delay = i * STEP;
+        pthread_t thread;
+        unlink(PATH);
+        assert_int_equal(link(FOLLOWED, PATH), 0);
+        assert_int_equal(link(FINISHED, COMING), 0);
+        assert_int_equal(pthread_create(&thread, NULL, finish, &delay), 0);
+        struct database *database = database_open(PATH, &error);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        assert_non_null(database);
+        int64_t finished;
+        assert_true(database_each(database,
+                                  "SELECT count(*) FROM sqlite_schema WHERE name = 'other'",
+                                  database_take_number, &finished, &error));
+        assert_true(finished || database_changed(database));
+        *(finished ? &before : &after) += 1;
+        database_close(database);
+    }
+    assert_true(before > 0 && after > 0);
+    unlink(FOLLOWED);
+    unlink(FINISHED);
+}
+
 static off_t log_size(void)
 {
     struct stat about;
@@ -504,6 +548,7 @@ int main(void)
         cmocka_unit_test(test_moved_meanwhile),
         cmocka_unit_test(test_log),
         cmocka_unit_test(test_newer_state),
+        cmocka_unit_test(test_replaced_while_opened),
         cmocka_unit_test(test_log_begins_again),
         cmocka_unit_test(test_views_stay),
         cmocka_unit_test(test_wrong_next),
