@@ -101,7 +101,7 @@ tm send-keys -l "mprof-run --open --live -o all.bin -- sh ./program.sh"
 tm send-keys Enter
 wait_for '^ sh · ● recording '
 tm resize-window -x 200 -y 60
-wait_for '● recording .* live now .* pid'
+wait_for '● recording .* Timeline'
 [ "$(tm capture-pane -p | wc -l)" -ge 59 ] || fail 'the screen did not grow'
 tm send-keys 2
 wait_for 'allocated \+'
@@ -115,7 +115,7 @@ wait_for '● recording, [0-9.]+ s behind'
 kill -CONT "$follower"
 wait_for '● recording · '
 echo >go
-wait_for '^ sh · peak .* live at end'
+wait_for '^ sh · peak '
 tm send-keys q
 wait_for '^mprof-run: recorded .*all.bin'
 [ -e all.bin.out ] || fail 'the program had the terminal'
