@@ -173,8 +173,8 @@ called="(SELECT count(*) FROM v_stack o WHERE o.stack_id = s.stack_id AND o.dept
 # and by size there, and no other block may have that size.
 here=0 there=0
 if [ -n "$by_address_function" ]; then
-    here=$(ask "SELECT count(*) FROM allocation a WHERE size = $by_address_size AND EXISTS (
-        SELECT 1 FROM v_stack s WHERE s.stack_id = a.stack_id AND function LIKE '$by_address_function(%')")
+    here=$(ask "SELECT count(*) FROM allocation WHERE size = $by_address_size AND stack_id IN (
+        SELECT stack_id FROM v_stack WHERE function LIKE '$by_address_function(%')")
     [ "$here" = "$(ask "SELECT count(*) FROM allocation WHERE size = $by_address_size")" ] ||
         fail "$name: others than $by_address_function allocate $by_address_size bytes"
     there=$(blocks_under_valgrind "$by_address_size")
@@ -186,9 +186,9 @@ more=$((here - there))
 # Blocks of one function that are as many, but have another size because they hold an address.
 wider=0
 if [ -n "$wider_module" ]; then
-    wider=$(ask "SELECT count(*) FROM allocation a WHERE size = $wider_to AND EXISTS (
-        SELECT 1 FROM v_stack s JOIN module m ON m.name = s.module WHERE s.stack_id = a.stack_id AND $called <= 1
-        AND m.path = '$wider_module' AND pc >= $wider_begin AND pc < $wider_end)")
+    wider=$(ask "SELECT count(*) FROM allocation WHERE size = $wider_to AND stack_id IN (
+        SELECT stack_id FROM v_stack s JOIN module m ON m.name = s.module
+        WHERE m.path = '$wider_module' AND pc >= $wider_begin AND pc < $wider_end AND $called <= 1)")
     for size in "$wider_from" "$wider_to"; do
         change=$(($(ask "SELECT count(*) FROM allocation WHERE size = $size") - $(blocks_under_valgrind "$size")))
         [ "$change" = "$([ "$size" = "$wider_to" ] && echo "$wider" || echo "-$wider")" ] ||
@@ -200,8 +200,8 @@ fi
 # sizes must agree one by one.
 pairs=0
 if [ -n "$hashed_function" ]; then
-    made=$(ask "SELECT count(*) FROM allocation a WHERE size = $hashed_size AND free_ns IS NOT NULL AND EXISTS (
-        SELECT 1 FROM v_stack s WHERE s.stack_id = a.stack_id AND $called <= 1 AND function LIKE '$hashed_function%')")
+    made=$(ask "SELECT count(*) FROM allocation WHERE size = $hashed_size AND free_ns IS NOT NULL AND stack_id IN (
+        SELECT stack_id FROM v_stack s WHERE function LIKE '$hashed_function%' AND $called <= 1)")
     pairs=$(($(ask "SELECT count(*) FROM allocation WHERE size = $hashed_size") - $(blocks_under_valgrind "$hashed_size")))
     [ "${pairs#-}" -lt "$made" ] || fail "$name: $pairs blocks of $hashed_size bytes, $made by $hashed_function"
     echo "$name: $hashed_function…> made $pairs tables more than under valgrind, of $made"
