@@ -56,6 +56,12 @@ struct session_stacks_options {
 bool selection_stacks(struct selection *selection, const struct session_stacks_options *options,
                       struct session_stack_sums **rows, size_t *count, struct session_error *error);
 
+/* Stores by function id what selection_functions() calls self, for the innermost functions of the
+ * user's own code in place of call sites; id 0 has what is below none. The other fields are 0. The
+ * caller free()s the rows. Returns false with `error` set. */
+bool selection_user_functions(struct selection *selection, struct session_function_row **rows,
+                              struct session_error *error);
+
 /* Stores, by function id from 0 to *count - 1, the bytes that were live at the program's peak and
  * have the function anywhere on their stacks, recursion once. The caller free()s them. For all
  * allocations it needs no pass over them. Returns false with `error` set. */
@@ -67,13 +73,13 @@ bool selection_functions_at_peak(struct selection *selection, uint64_t **bytes, 
 bool selection_short_lived(struct selection *selection, uint64_t **by_stack,
                            struct session_error *error);
 
-/* Store by stack, and by function of the call site up to *count - 1, the bytes in memory of the
- * selected blocks that were live at a time: `live at TIME | sum resident`. The caller frees them;
- * NULL: no pages were read. Return false with `error` set. */
+/* Store by stack, and by function of the call site or of the user up to *count - 1, the bytes in
+ * memory of the selected blocks that were live at a time: `live at TIME | sum resident`. The caller
+ * frees them; NULL: no pages were read. Return false with `error` set. */
 bool selection_stacks_resident(struct selection *selection, uint64_t ns, uint64_t **bytes,
                                struct session_error *error);
-bool selection_functions_resident(struct selection *selection, uint64_t ns, uint64_t **bytes,
-                                  size_t *count, struct session_error *error);
+bool selection_functions_resident(struct selection *selection, uint64_t ns, bool by_user,
+                                  uint64_t **bytes, size_t *count, struct session_error *error);
 
 /* Returns true if no other function has the name of this one, so that a filter can name it. */
 bool session_function_is_alone(const struct session *session, uint32_t function);

@@ -180,8 +180,8 @@ bool report_functions(const struct report_request *request, struct document *doc
     struct selection *selection = result ? graph_result_selection(result) : NULL;
     if (!selection || !find_variances(request, &variances, error) ||
         !selection_functions(selection, &rows, &count, error) ||
-        !selection_functions_resident(selection, session_peak_ns(request->session), &resident,
-                                      &functions, error)) {
+        !selection_functions_resident(selection, session_peak_ns(request->session), false,
+                                      &resident, &functions, error)) {
         FREE_ALL(rows, variances);
         graph_result_free(result);
         return false;

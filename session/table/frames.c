@@ -149,11 +149,18 @@ static const struct stack_sum *load(struct selection *selection, struct session_
 
 /* ---- functions -------------------------------------------------------------------------- */
 
+/* Returns the function that a stack's allocations belong to: that of the call site or, with frames
+ * of the user by stack, the user's. */
+static uint32_t self_of(const struct stacks *stacks, const uint32_t *users, uint32_t stack)
+{
+    return users ? stacks->frame_table[users[stack]].function : stacks->function[stack];
+}
+
 static void add_self(const struct stacks *stacks, const struct stack_sum *sums,
-                     struct session_function_row *rows)
+                     const uint32_t *users, struct session_function_row *rows)
 {
     for (uint32_t stack = 0; stack < stacks->count; stack++) {
-        struct session_function_row *row = &rows[stacks->function[stack]];
+        struct session_function_row *row = &rows[self_of(stacks, users, stack)];
         row->self_bytes += sums[stack].bytes;
         row->self_count += sums[stack].count;
         row->live_bytes += sums[stack].live_bytes;
@@ -176,7 +183,7 @@ static bool sum_up(struct selection *selection, struct session_function_row *all
     struct stack_sum *totals = sums ? sum_functions(session, sums, error) : NULL;
     if (!totals)
         return false;
-    add_self(&session->stacks, sums, all);
+    add_self(&session->stacks, sums, NULL, all);
     for (uint32_t id = 0; id < session->names.function_count; id++) {
         all[id].total_bytes = totals[id].bytes;
         all[id].total_count = totals[id].count;
@@ -210,6 +217,21 @@ bool selection_functions(struct selection *selection, struct session_function_ro
     }
     *rows = all;
     *count = used;
+    return true;
+}
+
+bool selection_user_functions(struct selection *selection, struct session_function_row **rows,
+                              struct session_error *error)
+{
+    struct session *session = selection->session;
+    const struct stack_sum *sums = load(selection, error);
+    const uint32_t *users;
+    if (!sums || !user_frames(session, &users, error))
+        return false;
+    *rows = calloc((size_t)session->names.function_count + 1, sizeof(**rows));
+    if (!*rows)
+        return session_fail_memory(error, "the functions");
+    add_self(&session->stacks, sums, users, *rows);
     return true;
 }
 
@@ -258,20 +280,22 @@ bool selection_stacks_resident(struct selection *selection, uint64_t ns, uint64_
     return *bytes || session_fail_memory(error, "the bytes in memory");
 }
 
-bool selection_functions_resident(struct selection *selection, uint64_t ns, uint64_t **bytes,
-                                  size_t *count, struct session_error *error)
+bool selection_functions_resident(struct selection *selection, uint64_t ns, bool by_user,
+                                  uint64_t **bytes, size_t *count, struct session_error *error)
 {
-    const struct session *session = selection->session;
+    struct session *session = selection->session;
+    const uint32_t *users = NULL;
     uint64_t *by_stack;
     *bytes = NULL;
     *count = session->names.function_count;
-    if (!selection_stacks_resident(selection, ns, &by_stack, error))
+    if ((by_user && !user_frames(session, &users, error)) ||
+        !selection_stacks_resident(selection, ns, &by_stack, error))
         return false;
     if (!by_stack)
         return true;
     *bytes = calloc(*count + 1, sizeof(**bytes));
     for (uint32_t stack = 0; *bytes && stack < session->stacks.count; stack++)
-        (*bytes)[session->stacks.function[stack]] += by_stack[stack];
+        (*bytes)[self_of(&session->stacks, users, stack)] += by_stack[stack];
     free(by_stack);
     return *bytes || session_fail_memory(error, "the functions");
 }
