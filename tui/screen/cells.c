@@ -422,14 +422,7 @@ void area_name(const struct area *area, int x, int y, int width, struct cell_sty
                const char *name)
 {
     char shorter[SHORT_NAME_SIZE];
-    const char *offset = strstr(name, "+0x");
-    name = offset ? name : short_name_fit(shorter, sizeof(shorter), name, width);
-    int tail = offset ? text_width(offset) : 0;
-    area_field(area, x, y, width, style, name);
-    if (offset && text_width(name) > width && tail + 4 <= width) {
-        area_put(area, x + width - tail - 1, y, 0x2026, style);
-        area_text(area, x + width - tail, y, style, offset);
-    }
+    area_field(area, x, y, width, style, short_name_fit(shorter, sizeof(shorter), name, width));
 }
 
 void area_path(const struct area *area, int x, int y, int width, struct cell_style style,
@@ -466,12 +459,7 @@ int area_category(const struct area *area, int x, int y, int width, struct cell_
                   const char *name)
 {
     char text[SHORT_NAME_SIZE];
-    if (!strstr(name, "+0x"))
-        name = short_name_fit(text, sizeof(text), name, width);
-    if (text_width(name) < width)
-        width = text_width(name);
-    area_name(area, x, y, width, style, name);
-    return width;
+    return area_text(area, x, y, style, short_name_fit(text, sizeof(text), name, width));
 }
 
 void area_field_right(const struct area *area, int x, int y, int width, struct cell_style style,

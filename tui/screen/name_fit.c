@@ -147,15 +147,24 @@ static bool alone(struct fitting *fitting)
     return fits(fitting);
 }
 
-/* Cuts the word: in its middle, since words of one program often begin alike. */
+/* Returns how much of a word's end stays: two fifths, since words of one program often begin alike;
+ * of "program+0x23ea0", where only the offset tells something, first of all that. */
+static int tail_of(const struct name_part *last, int width)
+{
+    const char *offset = memmem(last->begin, last->bare, "+0x", 3);
+    const int room = width - 1, digits = offset ? (int)(last->begin + last->bare - offset) : 0;
+    if (offset && room > 0)
+        return room < digits ? room : digits;
+    return width < MIDDLE_LEAST || memchr(last->begin, ' ', last->bare) ? 0 : width * 2 / 5;
+}
+
+/* Cuts the word in its middle. */
 static void cut_word(struct fitting *fitting)
 {
     const struct name_part *last = last_of(fitting);
     const size_t length = last->bare;
     const int columns = columns_of(last->begin, length);
-    int tail = fitting->width * 2 / 5;
-    if (fitting->width < MIDDLE_LEAST || memchr(last->begin, ' ', length))
-        tail = 0;
+    const int tail = tail_of(last, fitting->width);
     const int head = fitting->width > 0 ? fitting->width - 1 - tail : 0;
     const char *end = last->begin + bytes_of(last->begin, length, columns - tail);
     snprintf(fitting->out, fitting->size, "%.*s" ELLIPSIS "%.*s",
@@ -180,5 +189,7 @@ char *short_name_fit_again(char *out, size_t size, const char *name, int width)
 char *short_name_fit(char *out, size_t size, const char *name, int width)
 {
     char shorter[SHORT_NAME_SIZE];
-    return short_name_fit_again(out, size, short_name(shorter, sizeof(shorter), name), width);
+    if (!strstr(name, "+0x"))
+        name = short_name(shorter, sizeof(shorter), name);
+    return short_name_fit_again(out, size, name, width);
 }

@@ -44,7 +44,7 @@ enum table_number {
     TABLE_BYTES,
     TABLE_INSTANT,
     TABLE_SHARE,  /* its part of the column's sum, in percent */
-    TABLE_GROWTH, /* bytes as an int64_t, with their sign */
+    TABLE_GROWTH, /* bytes as an int64_t, with their sign; sorted by its size, whatever the sign */
 };
 
 struct table_column {

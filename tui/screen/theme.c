@@ -158,7 +158,7 @@ static const struct cell_style dark[THEME_ROLES] = {
     [THEME_POINT] = {NONE, 15, 0},
     [THEME_LINE] = {231, NONE, CELL_BOLD},
     [THEME_PATH] = {74, NONE, CELL_REVERSE},
-    [THEME_CHOSEN] = {74, NONE, CELL_BOLD | CELL_REVERSE},
+    [THEME_CHOSEN] = {NONE, NONE, CELL_BOLD | CELL_REVERSE},
 };
 
 static const struct cell_style light[THEME_ROLES] = {
@@ -184,7 +184,7 @@ static const struct cell_style light[THEME_ROLES] = {
     [THEME_POINT] = {NONE, 254, 0},
     [THEME_LINE] = {16, NONE, CELL_BOLD},
     [THEME_PATH] = {25, NONE, CELL_REVERSE},
-    [THEME_CHOSEN] = {25, NONE, CELL_BOLD | CELL_REVERSE},
+    [THEME_CHOSEN] = {NONE, NONE, CELL_BOLD | CELL_REVERSE},
 };
 
 /* Good is blue and a warning yellow; an error is underlined as well. */
@@ -211,7 +211,7 @@ static const struct cell_style color_blind[THEME_ROLES] = {
     [THEME_POINT] = {NONE, 15, 0},
     [THEME_LINE] = {16, NONE, CELL_BOLD},
     [THEME_PATH] = {75, NONE, CELL_REVERSE},
-    [THEME_CHOSEN] = {75, NONE, CELL_BOLD | CELL_REVERSE},
+    [THEME_CHOSEN] = {NONE, NONE, CELL_BOLD | CELL_REVERSE},
 };
 
 static const struct cell_style mono[THEME_ROLES] = {

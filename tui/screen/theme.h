@@ -53,7 +53,7 @@ enum theme_role {
     THEME_POINT,     /* behind the memory's cursor */
     THEME_LINE,      /* a line over the colours of categories */
     THEME_PATH,      /* the boxes below a selected one, in the accent */
-    THEME_CHOSEN,    /* a selected box */
+    THEME_CHOSEN,    /* a selected box, which has no hue, as a cursor */
     THEME_ROLES
 };
 
