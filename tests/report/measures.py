@@ -126,8 +126,9 @@ VIEWS = {'types': 'type', 'functions': 'function', 'sizes': 'size', 'leaks': 'al
 
 
 def browser(numbers, session, filter):
-    script = 'key 1\ndump\n' + ''.join(f'key :\ntype {view}\nkey Enter\ndump\nkey :\ntype w FOLDER/{view}.csv\nkey Enter\ndump\n'
-                                        for view in VIEWS)
+    # Self of functions is that of call sites with S alone.
+    script = 'key 1\ndump\n' + ''.join(f'key :\ntype {view}\nkey Enter\n{"key S" if view == "functions" else ""}\ndump\n'
+                                        f'key :\ntype w FOLDER/{view}.csv\nkey Enter\ndump\n' for view in VIEWS)
     screen, files = browse(session, filter, script)
     for view in 'types', 'sizes', 'functions':
         rows(numbers, filter, VIEWS[view], files.get(view + '.csv', []), f'the view of {view}', shared=view != 'functions')
@@ -238,12 +239,13 @@ VIEWS_OF_ROWS = [
     ('diff by function of yours', 'key b b b', 'user', same('user'), None, between('A', 'end')),
     ('range', 'key 2 v\ntype {A}ns {B}ns\nkey Enter', 'type', same('type'), None, between('A', 'B')),
     ('range by function of yours', 'key Tab', 'user', same('user'), None, between('A', 'B')),
+    ('functions of yours', opened('functions'), 'function', same('user', 'function'), lambda row, block: row['function'] in block.path, None),
     ('tree of the range', 'key 4', 'path', None, starts, None),
 ]
 # Columns that are not measures: names, numbers of rows, times, shares, gaps in an arena.
 NO_MEASURES = set('''from_ns to_ns bucket_ns level path function line source place share file lifetime share_so_far bar change type
     types user owner module confidence arena kept_bytes unused_bytes holes largest_hole machine id parent_id function_id stack_id
-    type_id arena_id stacks recorded allocations_variance bytes_variance stack_and_type arena_and_stack'''.split())
+    type_id arena_id stacks recorded resident total_resident allocations_variance bytes_variance stack_and_type arena_and_stack'''.split())
 # The words at the heads of tables, and their measures. None: of a name, a share, of all blocks of an arena, or of pages.
 HEADINGS = {'program peak': 'at_peak_bytes', 'allocated': 'bytes', 'bytes': 'bytes', 'own': 'bytes', 'count': 'allocations',
             'blocks': 'allocations', 'live': 'live_bytes', 'peak': 'peak_bytes', 'average': 'avg_size', 'objects': 'objects',

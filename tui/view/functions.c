@@ -19,34 +19,35 @@ enum pane { PANE_LIST, PANE_CALLERS, PANE_CALLEES, PANES };
 
 struct functions {
     struct list lists[PANES];
-    struct load own_load, edges_load, at_peak_load;
-    const struct own_data *own;         /* NULL: nobody needs it, or it has not come yet */
+    struct load edges_load, at_peak_load;
     const struct edges_data *edges;     /* of the selected function, or NULL */
     const struct at_peak_data *at_peak; /* comes after the rows; NULL: not there yet */
     const struct session *session;
     enum pane pane; /* which of the lists has the keys */
     bool hide;      /* shows only functions of the user's own code, if there are any */
-    bool all;       /* there are none */
     struct {
         size_t count;
-        uint64_t bytes; /* of their call sites */
+        uint64_t bytes; /* below none of the user's functions */
     } hidden;           /* the other functions */
     bool tells;         /* says how many there are as soon as they are known */
+};
+
+/* Self belongs to the call site in `row`, and in `through` to the user's function that called it:
+ * so while functions of libraries are left out. */
+struct function_row {
+    struct session_function_row row, through;
 };
 
 struct rows_data {
     struct list_data list;
     uint64_t total_bytes; /* of the selection, for percentages */
-};
-
-struct own_data {
-    uint64_t selections; /* the request */
-    bool *own;           /* by function: the user's own code */
+    bool *own;            /* by function: the user's own code */
+    bool any_own;         /* one of the rows is */
 };
 
 struct at_peak_data {
     struct {
-        uint64_t selections, moment_ns;
+        uint64_t selections, moment_ns, through;
     } request;
     uint64_t *bytes;    /* by function */
     uint64_t *resident; /* by function; NULL: not known */
@@ -55,22 +56,26 @@ struct at_peak_data {
 
 struct edges_data {
     struct {
-        uint64_t selections, function;
+        uint64_t selections, function, through;
     } request;
     struct session_edge *edges[PANES]; /* of the callers and the callees */
     size_t count[PANES];
-    /* Tests of the language for its stacks and for those that it is the call site of, if its name
-     * does not tell them; NULL if it does. */
-    char *on_stack, *call_site;
+    /* Tests of the language for its stacks and for those of self, if its name does not tell them;
+     * NULL if it does. */
+    char *on_stack, *self;
 };
 
-#define AT(member) offsetof(struct session_function_row, member)
+#define AT(member) offsetof(struct function_row, row.member)
 enum {
     COLUMN_TOTAL,
     COLUMN_SELF,
-    COLUMN_TOTAL_PEAK = 4,
-    COLUMN_SHORT = 6,
-    COLUMN_NAME = 9,
+    COLUMN_COUNT,
+    COLUMN_PEAK,
+    COLUMN_TOTAL_PEAK,
+    COLUMN_LIVE,
+    COLUMN_SHORT,
+    COLUMN_LIVE_COUNT = 8,
+    COLUMN_NAME,
     COLUMN_PLACE,
     COLUMN_RESIDENT, /* the last one: it is not always there */
     COLUMNS
@@ -78,24 +83,28 @@ enum {
 
 static const struct table_column columns[COLUMNS] = {
     [COLUMN_TOTAL] = {"total", 11, .keep = true, .file = "total_bytes", .number = TABLE_BYTES,
-                      .at = AT(total_bytes)},
+                      .meaning = "with the functions that it calls", .at = AT(total_bytes)},
     [COLUMN_SELF] = {"self", 11, .keep = true, .file = "bytes", .number = TABLE_BYTES,
-                     .at = AT(self_bytes)},
-    {"count", 5, 56, .file = "allocations", .number = TABLE_COUNT, .at = AT(self_count)},
-    {"program peak", 12, 76, .file = "at_peak_bytes", .number = TABLE_BYTES,
-     .at = AT(at_peak_bytes)},
-    [COLUMN_TOTAL_PEAK] = {"program peak total", 18, 116, .file = "total_at_peak_bytes",
+                     .meaning = "allocated by it, or for it by functions that are hidden",
+                     .at = TABLE_ASKED},
+    [COLUMN_COUNT] = {"count", 5, 56, .file = "allocations", .meaning = "of self",
+                      .number = TABLE_COUNT, .at = TABLE_ASKED},
+    [COLUMN_PEAK] = {"program peak", 12, 76, .file = "at_peak_bytes", .number = TABLE_BYTES,
+                     .meaning = "of self: live at the program's peak", .at = TABLE_ASKED},
+    [COLUMN_TOTAL_PEAK] = {"program peak total", 18, 170, .file = "total_at_peak_bytes",
                            .number = TABLE_BYTES, .at = TABLE_ASKED},
-    {"live", 5, 64, .file = "live_bytes", .number = TABLE_BYTES, .at = AT(live_bytes)},
-    [COLUMN_SHORT] = {"<1 ms", 5, 100, .file = "short_count", .number = TABLE_COUNT,
-                      .at = TABLE_ASKED},
-    {"all count", 9, 130, .file = "total_allocations", .number = TABLE_COUNT,
+    [COLUMN_LIVE] = {"live", 5, 64, .file = "live_bytes", .meaning = "of self: at the end",
+                     .number = TABLE_BYTES, .at = TABLE_ASKED},
+    [COLUMN_SHORT] = {"<1 ms", 5, 120, .file = "short_count", .number = TABLE_COUNT,
+                      .meaning = "of self: lived under 1 ms", .at = TABLE_ASKED},
+    {"all count", 9, 150, .file = "total_allocations", .number = TABLE_COUNT,
      .at = AT(total_count)},
-    {"live count", 10, 130, .file = "live_count", .number = TABLE_COUNT, .at = AT(live_count)},
+    [COLUMN_LIVE_COUNT] = {"live count", 10, 150, .file = "live_count", .number = TABLE_COUNT,
+                           .meaning = "of self: at the end", .at = TABLE_ASKED},
     [COLUMN_NAME] = {"function", .text = true, .keep = true, .cut = TABLE_CUT_NAME,
                      .file = "function"},
-    [COLUMN_PLACE] = {"where", 24, 110, .text = true, .file = "place"},
-    [COLUMN_RESIDENT] = {"resident", 8, 120, .file = "resident",
+    [COLUMN_PLACE] = {"where", 24, 130, .text = true, .file = "place"},
+    [COLUMN_RESIDENT] = {"resident", 8, 90, .file = "resident",
                          .meaning =
                              "of self: bytes in memory of those live at the timeline's cursor",
                          .number = TABLE_BYTES, .at = TABLE_ASKED},
@@ -103,11 +112,15 @@ static const struct table_column columns[COLUMNS] = {
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
+static uint32_t function_of(const void *row)
+{
+    return ((const struct function_row *)row)->row.function;
+}
+
 /* Rows of one number are listed by name. */
 static int compare_names(const void *left, const void *right, void *session)
 {
-    const uint32_t a = ((const struct session_function_row *)left)->function;
-    const uint32_t b = ((const struct session_function_row *)right)->function;
+    const uint32_t a = function_of(left), b = function_of(right);
     const int order = strcmp(session_function_name(session, a), session_function_name(session, b));
     return order != 0 ? order : a < b ? -1 : a > b;
 }
@@ -116,18 +129,30 @@ static bool run_rows(struct session *session, struct selection *selection, void 
                      struct session_error *error)
 {
     struct rows_data *data = context;
-    struct session_function_row *rows = NULL;
+    struct session_function_row *found = NULL, *through = NULL;
+    size_t functions;
     data->total_bytes = selection_bytes(selection);
-    const bool good = selection_functions(selection, &rows, &data->list.count, error);
-    if (good && data->list.count > 1)
+    const bool good = selection_functions(selection, &found, &data->list.count, error) &&
+                      selection_user_functions(selection, &through, error) &&
+                      session_own_functions(session, &data->own, &functions, error);
+    struct function_row *rows = good ? calloc(data->list.count + 1, sizeof(*rows)) : NULL;
+    if (good && !rows)
+        snprintf(error->message, sizeof(error->message), SESSION_OUT_OF_MEMORY);
+    for (size_t i = 0; rows && i < data->list.count; i++) {
+        rows[i] = (struct function_row){found[i], through[found[i].function]};
+        data->any_own |= data->own[found[i].function];
+    }
+    FREE_ALL(found, through);
+    if (rows && data->list.count > 1)
         qsort_r(rows, data->list.count, sizeof(*rows), compare_names, session);
     data->list.rows = rows;
-    return good;
+    return rows;
 }
 
-static uint32_t function_of(const void *row)
+static void clear_rows(void *context)
 {
-    return ((const struct session_function_row *)row)->function;
+    struct rows_data *data = context;
+    FREE_ALL(data->own, data->list.rows);
 }
 
 static uint64_t key(const void *view, const void *row)
@@ -135,50 +160,76 @@ static uint64_t key(const void *view, const void *row)
     return function_of(row);
 }
 
-static bool is_own(const struct functions *functions, const void *row)
+static bool is_own(const struct functions *functions, uint32_t function)
 {
-    return functions->own->own[function_of(row)];
+    return ((const struct rows_data *)functions->lists[PANE_LIST].data)->own[function];
+}
+
+/* Returns true if the functions of libraries are left out. */
+static bool goes_through(const struct functions *functions)
+{
+    const struct rows_data *data = functions->lists[PANE_LIST].data;
+    return functions->hide && data && data->any_own;
 }
 
 static bool hides(const void *view, const void *row)
 {
-    const struct functions *functions = view;
-    return functions->own && !functions->all && !is_own(functions, row);
+    return goes_through(view) && !is_own(view, function_of(row));
 }
 
-/* Returns the bytes at the peak, or for the order the share of what lived shortly. */
+static const struct session_function_row *self_of(const struct functions *functions,
+                                                  const struct function_row *row)
+{
+    return goes_through(functions) ? &row->through : &row->row;
+}
+
+/* Returns a number of self or of a second question; for the order of short lives, their share. */
 static uint64_t number(const void *view, const void *row, size_t column)
 {
-    const struct session_function_row *shown = row;
     const struct at_peak_data *at_peak = ((const struct functions *)view)->at_peak;
-    if (column == COLUMN_RESIDENT)
-        return at_peak && at_peak->resident && shown->function < at_peak->count
-                   ? at_peak->resident[shown->function]
+    const struct session_function_row *self = self_of(view, row);
+    const uint32_t function = function_of(row);
+    switch (column) {
+    case COLUMN_SELF:
+        return self->self_bytes;
+    case COLUMN_COUNT:
+        return self->self_count;
+    case COLUMN_PEAK:
+        return self->at_peak_bytes;
+    case COLUMN_LIVE:
+        return self->live_bytes;
+    case COLUMN_LIVE_COUNT:
+        return self->live_count;
+    case COLUMN_RESIDENT:
+        return at_peak && at_peak->resident && function < at_peak->count
+                   ? at_peak->resident[function]
                    : 0;
-    if (column == COLUMN_TOTAL_PEAK)
-        return at_peak && at_peak->bytes && shown->function < at_peak->count
-                   ? at_peak->bytes[shown->function]
-                   : shown->total_at_peak_bytes;
-    return shown->self_count
-               ? (uint64_t)((double)shown->short_lived / (double)shown->self_count * 1e15)
-               : 0;
+    case COLUMN_TOTAL_PEAK:
+        return at_peak && at_peak->bytes && function < at_peak->count
+                   ? at_peak->bytes[function]
+                   : ((const struct function_row *)row)->row.total_at_peak_bytes;
+    default:
+        return self->self_count
+                   ? (uint64_t)((double)self->short_lived / (double)self->self_count * 1e15)
+                   : 0;
+    }
 }
 
 static void cell(const void *view, const void *row, size_t column, struct table_cell *cell)
 {
     const struct functions *functions = view;
     const struct rows_data *data = functions->lists[PANE_LIST].data;
-    const struct session_function_row *shown = row;
+    const struct session_function_row *self = self_of(functions, row);
     char number[FORMAT_SIZE], percent[FORMAT_SIZE];
     if (column == COLUMN_NAME) {
-        list_function_cell(functions->session, shown->function, cell);
+        list_function_cell(functions->session, function_of(row), cell);
     } else if (column == COLUMN_PLACE) {
-        cell->name = list_function_place(functions->session, shown->function);
+        cell->name = list_function_place(functions->session, function_of(row));
         cell->styled = true;
         cell->style = theme_style(THEME_FAINT);
     } else if (column == COLUMN_SHORT) {
-        cell->number = shown->short_lived;
-        format_percent(cell->text, shown->short_lived, shown->self_count);
+        cell->number = self->short_lived;
+        format_percent(cell->text, self->short_lived, self->self_count);
     } else if (column <= COLUMN_SELF) {
         snprintf(cell->text, sizeof(cell->text), "%s%6s", format_size_short(number, cell->number),
                  cell->number ? format_percent(percent, cell->number, data->total_bytes) : "");
@@ -188,9 +239,9 @@ static void cell(const void *view, const void *row, size_t column, struct table_
 static const struct list_kind rows_list = {.columns = columns,
                                            .column_count = COLUMNS,
                                            .last_optional = true,
-                                           .row_size = sizeof(struct session_function_row),
+                                           .row_size = sizeof(struct function_row),
                                            .sort = COLUMN_TOTAL,
-                                           .load = LIST_LOAD(rows_data, run_rows, list_free_rows),
+                                           .load = LIST_LOAD(rows_data, run_rows, clear_rows),
                                            .key = key,
                                            .cell = cell,
                                            .number = number,
@@ -208,7 +259,7 @@ static const struct table_column edge_columns[EDGE_COLUMNS] = {
     [EDGE_PLACE] = {"", 24, 70, .text = true, .unsorted = true},
 };
 
-static const struct session_function_row *selected(const struct functions *functions)
+static const struct function_row *selected(const struct functions *functions)
 {
     return list_selected(&functions->lists[PANE_LIST]);
 }
@@ -222,7 +273,7 @@ static void edge_cell(const void *view, const void *row, size_t column, struct t
     if (column == 0)
         format_size_short(cell->text, edge->bytes);
     else if (column == 1)
-        format_percent(cell->text, edge->bytes, selected(functions)->total_bytes);
+        format_percent(cell->text, edge->bytes, selected(functions)->row.total_bytes);
     else if (column == EDGE_NAME)
         list_function_cell(functions->session, edge->function, cell);
     else
@@ -287,7 +338,6 @@ static void destroy(void *view, struct browse *browse)
     struct functions *functions = view;
     for (int pane = 0; pane < PANES; pane++)
         list_clear(&functions->lists[pane], browse);
-    load_clear(&browse->loader, &functions->own_load);
     load_clear(&browse->loader, &functions->edges_load);
     load_clear(&browse->loader, &functions->at_peak_load);
     free(functions);
@@ -295,79 +345,42 @@ static void destroy(void *view, struct browse *browse)
 
 /* ---- loading ---------------------------------------------------------------------------- */
 
-static bool run_own(struct session *session, struct selection *selection, void *data,
-                    struct session_error *error)
-{
-    size_t count;
-    return session_own_functions(session, &((struct own_data *)data)->own, &count, error);
-}
-
-static void clear_own(void *data)
-{
-    free(((struct own_data *)data)->own);
-}
-
 /* Says how many functions are shown, after the user has chosen which. */
 static void tell_count(struct functions *functions, struct browse *browse)
 {
     const struct list *list = &functions->lists[PANE_LIST];
-    const struct list_data *data = list->data;
+    const struct rows_data *data = list->data;
     functions->tells = false;
-    if (!functions->hide ||
-        (functions->own && list->count > 0 && is_own(functions, list_row(list, 0)))) {
-        browse_say(browse, "%zu of %zu functions%s", list->count, data->count,
+    if (!functions->hide || data->any_own) {
+        browse_say(browse, "%zu of %zu functions%s", list->count, data->list.count,
                    functions->hide ? ", those of your own code" : "");
         return;
     }
     functions->hide = false;
-    if (functions->own) /* otherwise the load has said what failed */
-        browse_complain(browse, "none of these functions is in code of yours");
+    browse_complain(browse, "none of these functions is in code of yours");
 }
 
-/* Sums up the functions of libraries if the list leaves them out. */
+/* Counts the functions of libraries if the list leaves them out. */
 static void sum_hidden(struct functions *functions)
 {
     const struct list *list = &functions->lists[PANE_LIST];
-    const struct list_data *data = list->data;
+    const struct rows_data *data = list->data;
     memset(&functions->hidden, 0, sizeof(functions->hidden));
-    if (!functions->own || !data || list->count == data->count)
+    if (!goes_through(functions))
         return;
-    const struct session_function_row *rows = data->rows;
-    for (size_t i = 0; i < data->count; i++) {
-        if (functions->own->own[rows[i].function])
-            continue;
-        functions->hidden.count++;
-        functions->hidden.bytes += rows[i].self_bytes;
-    }
+    functions->hidden.count = data->list.count - list->count;
+    functions->hidden.bytes = data->total_bytes;
+    for (size_t i = 0; i < list->count; i++)
+        functions->hidden.bytes -=
+            ((const struct function_row *)list_row(list, i))->through.self_bytes;
 }
 
 static void load_rows(struct functions *functions, struct browse *browse)
 {
-    static const struct load_kind kind = {sizeof(uint64_t), sizeof(struct own_data), run_own,
-                                          clear_own};
-    struct list *list = &functions->lists[PANE_LIST];
-    const struct own_data *own = NULL;
     functions->session = browse->session;
-    if (functions->hide)
-        own = browse_get(browse, &functions->own_load, &kind, &browse->selections);
-    const bool waits = functions->hide && !own;
-    if (functions->own_load.failed)
-        own = NULL;
-    if (own != functions->own)
-        list_renew(list);
-    functions->own = own;
-    list_load(list, browse);
-    if (waits) {
-        list->data = NULL;
-        list->count = 0;
-    } else if (own && list->data && list->count == 0) { /* none is the user's own: all are shown */
-        functions->all = true;
-        list_renew(list);
-        list_load(list, browse);
-        functions->all = false;
-    }
+    list_load(&functions->lists[PANE_LIST], browse);
     sum_hidden(functions);
-    if (functions->tells && list->data)
+    if (functions->tells && functions->lists[PANE_LIST].data)
         tell_count(functions, browse);
 }
 
@@ -376,7 +389,8 @@ static bool run_at_peak(struct session *session, struct selection *selection, vo
 {
     struct at_peak_data *at_peak = data;
     return selection_functions_at_peak(selection, &at_peak->bytes, &at_peak->count, error) &&
-           selection_functions_resident(selection, at_peak->request.moment_ns, &at_peak->resident,
+           selection_functions_resident(selection, at_peak->request.moment_ns,
+                                        at_peak->request.through, &at_peak->resident,
                                         &at_peak->count, error);
 }
 
@@ -388,7 +402,8 @@ static void clear_at_peak(void *data)
 static void load_at_peak(struct functions *functions, struct browse *browse)
 {
     static const struct load_kind kind = LOAD_KIND(at_peak_data, run_at_peak, clear_at_peak);
-    const struct at_peak_data wanted = {.request = {browse->selections, browse->moment_ns}};
+    const struct at_peak_data wanted = {
+        .request = {browse->selections, browse->moment_ns, goes_through(functions)}};
     struct list *list = &functions->lists[PANE_LIST];
     const struct at_peak_data *before = functions->at_peak;
     functions->at_peak = browse_get(browse, &functions->at_peak_load, &kind, &wanted.request);
@@ -407,8 +422,9 @@ static bool take_stacks(struct session *session, struct edges_data *edges,
     if (session_function_is_alone(session, function))
         return true;
     return session_function_stacks(session, function, SESSION_ANYWHERE, &edges->on_stack, error) &&
-           session_function_stacks(session, function, SESSION_AT_CALL_SITE, &edges->call_site,
-                                   error);
+           session_function_stacks(session, function,
+                                   edges->request.through ? SESSION_AT_USER : SESSION_AT_CALL_SITE,
+                                   &edges->self, error);
 }
 
 static bool run_edges(struct session *session, struct selection *selection, void *data,
@@ -424,17 +440,17 @@ static bool run_edges(struct session *session, struct selection *selection, void
 static void clear_edges(void *data)
 {
     struct edges_data *edges = data;
-    FREE_ALL(edges->edges[PANE_CALLERS], edges->edges[PANE_CALLEES], edges->on_stack,
-             edges->call_site);
+    FREE_ALL(edges->edges[PANE_CALLERS], edges->edges[PANE_CALLEES], edges->on_stack, edges->self);
 }
 
 static void load_edges(struct functions *functions, struct browse *browse)
 {
     static const struct load_kind kind = LOAD_KIND(edges_data, run_edges, clear_edges);
-    const struct session_function_row *row = selected(functions);
+    const struct function_row *row = selected(functions);
     functions->edges = NULL;
     if (row) {
-        const struct edges_data wanted = {.request = {browse->selections, row->function}};
+        const struct edges_data wanted = {
+            .request = {browse->selections, function_of(row), goes_through(functions)}};
         functions->edges = browse_get(browse, &functions->edges_load, &kind, &wanted.request);
     }
     for (enum pane pane = PANE_CALLERS; pane < PANES; pane++) {
@@ -498,12 +514,12 @@ static size_t offers(void *view, struct browse *browse, struct view_offer *out, 
         count += offer_stacks(browse, function, "below",
                               functions->edges ? functions->edges->on_stack : NULL, &out[count]);
     if (listed)
-        count += offer_stacks(browse, function, "called in",
-                              functions->edges ? functions->edges->call_site : NULL, &out[count]);
+        count += offer_stacks(browse, function, "self of",
+                              functions->edges ? functions->edges->self : NULL, &out[count]);
     const bool each = count > 0;
     count += offer_name(browse, function, each ? "below every" : "below", "stack has", &out[count]);
-    count += offer_name(browse, function, each ? "called in every" : "called in",
-                        "function ==", &out[count]);
+    count += offer_name(browse, function, each ? "self of every" : "self of",
+                        listed && goes_through(functions) ? "user ==" : "function ==", &out[count]);
     return count;
 }
 
@@ -598,6 +614,7 @@ static void hide_libraries(struct functions *functions, struct browse *browse, b
 {
     functions->hide = hide;
     functions->tells = true;
+    list_renew(&functions->lists[PANE_LIST]);
     load_rows(functions, browse);
 }
 
@@ -612,7 +629,7 @@ static void follow(struct functions *functions, struct browse *browse)
     }
     if (!selected_function(functions, &function))
         return;
-    if (functions->own && !functions->own->own[function])
+    if (goes_through(functions) && !is_own(functions, function))
         hide_libraries(functions, browse, false);
     const struct table_source source = source_of(functions, PANE_LIST);
     for (size_t row = 0; row < source.rows; row++) {
@@ -636,9 +653,9 @@ static void show_sought(struct functions *functions, struct browse *browse, cons
     for (size_t row = 0; row < list->count; row++)
         if (has_name((void *)list, row, text))
             return;
-    const struct session_function_row *rows = data->rows;
+    const struct function_row *rows = data->rows;
     for (size_t i = 0; i < data->count; i++) {
-        if (strcasestr(session_function_name(browse->session, rows[i].function), text)) {
+        if (strcasestr(session_function_name(browse->session, function_of(&rows[i])), text)) {
             hide_libraries(functions, browse, false);
             return;
         }
@@ -769,7 +786,7 @@ static bool update(void *view, struct browse *browse, const struct view_input *i
 static void render_name(const struct functions *functions, const struct browse *browse,
                         const struct area *area, int y)
 {
-    const uint32_t function = selected(functions)->function;
+    const uint32_t function = function_of(selected(functions));
     const char *name = session_function_name(browse->session, function);
     const char *place = list_function_place(browse->session, function);
     const int room = area->width - 3 - text_width(place);
@@ -795,9 +812,11 @@ static void render_head(const struct functions *functions, const struct browse *
         return;
     x += area_print(area, x, 0, theme_style(THEME_FAINT), " \u00b7 %s of libraries hidden",
                     format_count(count, functions->hidden.count));
-    x += area_whole_text(area, x, 0, theme_style(THEME_FAINT), ", self %s%s (%s)", browse->about,
-                         format_size(bytes, functions->hidden.bytes),
-                         format_percent(percent, functions->hidden.bytes, data->total_bytes));
+    if (functions->hidden.bytes > 0)
+        x += area_whole_text(area, x, 0, theme_style(THEME_FAINT),
+                             ", no function of yours %s%s (%s)", browse->about,
+                             format_size(bytes, functions->hidden.bytes),
+                             format_percent(percent, functions->hidden.bytes, data->total_bytes));
     area_whole_text(area, x, 0, theme_style(THEME_FAINT), " \u00b7 S shows them");
 }
 
@@ -808,8 +827,9 @@ static const char *empty(const struct functions *functions, enum pane pane)
         return pane == PANE_CALLERS ? "counting …" : "";
     if (pane == PANE_CALLERS)
         return "none: stacks begin here";
-    return selected(functions)->self_count > 0 ? "none: it allocates by itself"
-                                               : "none: it only hands the call to the allocator";
+    return selected(functions)->row.self_count > 0
+               ? "none: it allocates by itself"
+               : "none: it only hands the call to the allocator";
 }
 
 static void render_list(const struct functions *functions, const struct browse *browse,
@@ -868,6 +888,10 @@ static const struct key_binding keys[] = {
 const struct view_ops functions_view = {
     .name = "functions",
     .title = "Functions",
+    .help = "Total counts what a function allocates with those that it calls. While functions of "
+            "libraries are hidden, self has what yours allocate through libraries, as in the "
+            "overview; S "
+            "shows them, and self is what each allocates itself.",
     .keys = KEY_TABLE(keys),
     .create = create,
     .destroy = destroy,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The view of sizes: how many blocks have which size, or lie in which of the classes of mprof of
  * 1988, and in a pane the types that make the selected size or class. */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "session/spread.h"
@@ -111,16 +110,12 @@ static char *step(const void *view, const void *row, const char **why)
 {
     const uint64_t size = ((const struct session_size_sums *)row)->size;
     const enum session_size_class class = session_size_class(size);
-    const uint64_t least = class == SESSION_SMALL
-                               ? 0
-                               : session_size_class_most((enum session_size_class)(class - 1)) + 1;
-    char *step;
-    const int length =
-        !((const struct sizes *)view)->by_class ? asprintf(&step, "where size == %" PRIu64, size)
-        : class == SESSION_EXTRA
-            ? asprintf(&step, "where size >= %" PRIu64, least)
-            : asprintf(&step, "where size >= %" PRIu64 " and size <= %" PRIu64, least, size);
-    return length < 0 ? NULL : step;
+    if (!((const struct sizes *)view)->by_class)
+        return list_size_step(size, size);
+    return list_size_step(class == SESSION_SMALL
+                              ? 0
+                              : session_size_class_most((enum session_size_class)(class - 1)) + 1,
+                          session_size_class_most(class));
 }
 
 static void label(const void *view, const void *row, char *out, size_t size)

@@ -563,6 +563,8 @@ static void take_request(struct source *source, struct browse *browse)
     free(browse->source_path);
     browse->source_path = NULL;
     source->visited = true;
+    if (browse->source_live)
+        source->measure = LIVE;
 }
 
 /* Selects the line that was asked for; without one, that with most bytes. */

@@ -38,11 +38,11 @@ struct threads_data {
 };
 
 #define AT(member) offsetof(struct thread_row, member)
-enum { COLUMN_NAME, COLUMN_NUMBER, COLUMN_BYTES = 3, COLUMN_TO = 9, COLUMN_LIVE, COLUMNS };
+enum { COLUMN_NAME, COLUMN_NUMBER, COLUMN_BYTES = 3, COLUMN_LIVE = 6, COLUMN_TO = 10, COLUMNS };
 
 static const struct table_column columns[COLUMNS] = {
-    [COLUMN_NAME] = {"process, thread", .text = true, .keep = true, .file = "thread"},
-    [COLUMN_NUMBER] = {"pid, tid", 8, 56, .meaning = "of the system", .file = "tid",
+    [COLUMN_NAME] = {"process, its threads", .text = true, .keep = true, .file = "thread"},
+    [COLUMN_NUMBER] = {"pid, tid", 8, 90, .meaning = "of the system", .file = "tid",
                        .number = TABLE_COUNT, .at = AT(number)},
     {"count", 6, .keep = true, .meaning = "allocations", .file = "allocations",
      .number = TABLE_COUNT, .at = AT(allocations)},
@@ -52,14 +52,14 @@ static const struct table_column columns[COLUMNS] = {
      .at = AT(live_bytes)},
     {"program peak", 12, 74, .meaning = "bytes live at the program's peak", .file = "at_peak_bytes",
      .number = TABLE_BYTES, .at = AT(at_peak_bytes)},
-    {"handed on", 9, 50, .meaning = "its blocks that another thread freed", .file = "handed_on",
+    [COLUMN_LIVE] = {"over run", POINTS, 66, .text = true, .unsorted = true, .file = "",
+                     .meaning = "bytes live in each tenth of the run"},
+    {"others freed", 12, 50, .meaning = "its blocks that another thread freed", .file = "handed_on",
      .number = TABLE_COUNT, .at = AT(out_count)},
-    {"taken on", 8, 84, .meaning = "blocks of another thread that it freed", .file = "taken_on",
-     .number = TABLE_COUNT, .at = AT(in_count)},
+    {"freed of others", 15, 100, .meaning = "blocks of another thread that it freed",
+     .file = "taken_on", .number = TABLE_COUNT, .at = AT(in_count)},
     {"from", 8, 110, .file = "from_ns", .number = TABLE_INSTANT, .at = AT(from_ns)},
     [COLUMN_TO] = {"to", 8, 110, .file = "to_ns", .number = TABLE_INSTANT, .at = AT(to_ns)},
-    [COLUMN_LIVE] = {"over run", POINTS, 100, .text = true, .unsorted = true, .file = "",
-                     .meaning = "bytes live in each tenth of the run"},
 };
 
 /* ---- processes and threads -------------------------------------------------------------- */

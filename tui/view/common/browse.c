@@ -622,6 +622,7 @@ void browse_open_source(struct browse *browse, const char *path, uint32_t line)
     free(browse->source_path);
     browse->source_path = copy;
     browse->source_line = line;
+    browse->source_live = false;
     browse_show(browse, VIEW_SOURCE);
 }
 

@@ -77,7 +77,8 @@ struct browse {
     uint64_t to_holders; /* the same of the view of retained sizes */
     char *source_path;   /* the place in the source; owned, or NULL */
     uint32_t source_line;
-    char *edit_path; /* request for the user's editor at `edit_line`; owned, or NULL */
+    bool source_live; /* what it says is about the live bytes, not the peak */
+    char *edit_path;  /* request for the user's editor at `edit_line`; owned, or NULL */
     uint32_t edit_line;
     int64_t wake_ms;   /* the view wants an update at this time of the clock; 0: no */
     const char *about; /* "~" before numbers that are estimates, otherwise "" */
@@ -175,7 +176,8 @@ void browse_replace(struct browse *browse, const char *filter);
 void browse_show_holders(struct browse *browse, uint64_t allocation);
 /* Requests another view. Esc comes back. */
 void browse_show(struct browse *browse, enum view_number view);
-/* Requests a line of a source file. `path` is the one that the session has. */
+/* Requests a line of a source file. `path` is the one that the session has. Set source_live after
+ * it if the view is about live blocks. */
 void browse_open_source(struct browse *browse, const char *path, uint32_t line);
 /* Requests the place where a function begins, or says that it is not known. */
 void browse_open_function(struct browse *browse, uint32_t function);

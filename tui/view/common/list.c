@@ -156,6 +156,13 @@ static int compare_cells(const struct list *list, const void *x, const void *y)
     return strcmp(a.name ? a.name : a.text, b.name ? b.name : b.text);
 }
 
+/* Returns a number as its column is sorted: a loss by its size, so that the largest losses stand
+ * beside the largest gains. */
+static uint64_t size_of(uint64_t number, bool growth)
+{
+    return growth && (int64_t)number < 0 ? 0 - number : number;
+}
+
 /* Compares two rows with the same one above them. */
 static int compare_rows(const struct list *list, uint32_t a, uint32_t b)
 {
@@ -168,9 +175,9 @@ static int compare_rows(const struct list *list, uint32_t a, uint32_t b)
     if (!column->unsorted && column->number == TABLE_NO_NUMBER) {
         order = compare_cells(list, x, y);
     } else if (!column->unsorted) {
-        const uint64_t sign = column->number == TABLE_GROWTH ? UINT64_C(1) << 63 : 0;
-        const uint64_t m = number_of(list, x, list->table.sort) ^ sign;
-        const uint64_t n = number_of(list, y, list->table.sort) ^ sign;
+        const bool growth = column->number == TABLE_GROWTH;
+        const uint64_t m = size_of(number_of(list, x, list->table.sort), growth);
+        const uint64_t n = size_of(number_of(list, y, list->table.sort), growth);
         order = m < n ? -1 : m > n;
     }
     if (order != 0)
@@ -357,6 +364,17 @@ char *list_name_step(const char *field, const char *name)
         step = NULL;
     free(quoted);
     return step;
+}
+
+char *list_size_step(uint64_t least, uint64_t most)
+{
+    char *step;
+    const int length =
+        least == most ? asprintf(&step, "where size == %" PRIu64, least)
+        : most == UINT64_MAX
+            ? asprintf(&step, "where size >= %" PRIu64, least)
+            : asprintf(&step, "where size >= %" PRIu64 " and size <= %" PRIu64, least, most);
+    return length < 0 ? NULL : step;
 }
 
 const char *list_function_place(const struct session *session, uint32_t function)

@@ -123,6 +123,9 @@ void list_function_cell(const struct session *session, uint32_t function, struct
 /* Writes the step "where FIELD == NAME", or "is null" if `name` is NULL. NULL if memory is
  * exhausted. The caller frees it. */
 char *list_name_step(const char *field, const char *name);
+/* Writes the step "where size >= LEAST and size <= MOST", "size == LEAST" if they are the same, the
+ * least size alone if `most` is UINT64_MAX. NULL if memory is exhausted. The caller frees it. */
+char *list_size_step(uint64_t least, uint64_t most);
 /* Returns what a filter by the name of a function takes, for the labels of view_offer: "this
  * function", or "each function of this name" if others have it, too. */
 const char *list_named(const struct session *session, uint32_t function);

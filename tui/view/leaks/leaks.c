@@ -90,7 +90,7 @@ static const struct table_column columns[COLUMNS] = {
      .number = TABLE_SHARE, .at = AT(bytes)},
     {"blocks", 6, .keep = true, .meaning = "live at the end", .file = "live_count",
      .number = TABLE_COUNT, .at = AT(blocks)},
-    [COLUMN_EACH] = {"× bytes", 12, 70, .file = "size",
+    [COLUMN_EACH] = {"× bytes", 12, 90, .file = "size",
                      .meaning = "the size of a block, or the smallest and the largest",
                      .number = TABLE_BYTES, .at = AT(most_size)},
     [COLUMN_WHERE] = {"allocated by", .keep = true, .text = true, .cut = TABLE_CUT_NAME,
@@ -819,10 +819,12 @@ static void open_source(const struct leaks *leaks, struct browse *browse)
     const struct stack_data *stack = side->data;
     const size_t named = !stack ? 0 : stack->user < side->count ? stack->user : stack->site;
     const size_t at = leaks->view.in_side ? side->table.selected : named;
-    if (!stack || at >= side->count || stack->rows[at].frame.line == 0)
+    if (!stack || at >= side->count || stack->rows[at].frame.line == 0) {
         browse_complain(browse, "the source of this frame is not known");
-    else
-        browse_open_source(browse, stack->rows[at].frame.file, stack->rows[at].frame.line);
+        return;
+    }
+    browse_open_source(browse, stack->rows[at].frame.file, stack->rows[at].frame.line);
+    browse->source_live = true;
 }
 
 static bool act(void *view, struct browse *browse, const struct view_input *input)

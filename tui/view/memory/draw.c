@@ -320,8 +320,7 @@ static void render_use(const struct session_use *use, size_t number, const struc
         x = part(area, x, 1, THEME_PLAIN, text);
     }
     if (use->unknown_count > 0) {
-        snprintf(text, sizeof(text), " · beside mappings %s: not known",
-                 format_size(a, use->unknown_bytes));
+        snprintf(text, sizeof(text), " · unclear %s", format_size(a, use->unknown_bytes));
         x = part(area, x, 1, THEME_WARNING, text);
     }
     if (use->filtered_bytes > 0) {
@@ -532,7 +531,7 @@ static void render_hole(const struct memory_details *details, const struct area 
     if (details->has_below && details->has_above && to - from >= SESSION_HOLE_LEAST &&
         to - from < REGION_GAP && details->unknown_gap) {
         area_print(area, 1, 1, theme_style(THEME_PLAIN),
-                   "%s beside what may be a mapping: heap, mapping or nothing, not known",
+                   "unclear: %s beside what may be a mapping; heap, mapping or nothing",
                    format_size(a, to - from));
     } else if (details->has_below && details->has_above && to - from < REGION_GAP) {
         area_print(area, 1, 1, theme_style(THEME_PLAIN), "a hole of %s, %" PRIx64 " – %" PRIx64,

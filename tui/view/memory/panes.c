@@ -586,7 +586,7 @@ static bool render_unknown(const struct session_use *use, const struct area *are
     char count[FORMAT_SIZE], bytes[FORMAT_SIZE], text[160];
     if (use->unknown_count == 0)
         return false;
-    snprintf(text, sizeof(text), "not counted: %s gap%s beside mapped blocks, %s",
+    snprintf(text, sizeof(text), "unclear, not counted: %s gap%s beside mappings, %s",
              format_count(count, use->unknown_count), use->unknown_count == 1 ? "" : "s",
              format_size(bytes, use->unknown_bytes));
     area_field(area, 1, 1, area->width - 2, theme_style(THEME_WARNING), text);
@@ -787,7 +787,7 @@ static int render_legend(const struct memory_grid *grid, const struct browse *br
     x += 2;
     for (int part = 0; part <= PARTS; part++) {
         const uint64_t bytes = part < PARTS ? part_of(use, (enum part)part) : use->unknown_bytes;
-        const char *name = part < PARTS ? part_names[part] : "not known beside mapped blocks";
+        const char *name = part < PARTS ? part_names[part] : "unclear, beside mappings";
         if ((part == PART_FILTERED || part == PARTS) && bytes == 0)
             continue;
         format_size(size, bytes);

@@ -267,22 +267,39 @@ static void add_losses(struct collection *to)
             format_count(a, session_allocation_count(to->session)));
 }
 
+static bool is_incomplete(const struct session *session, uint32_t stack)
+{
+    const char *state = session_stack_state(session, stack);
+    return strcmp(state, "complete") != 0 && strcmp(state, "none") != 0 &&
+           !session_stack_by_collector(session, stack);
+}
+
 static void add_stacks(struct collection *to)
 {
     const struct session *session = to->session;
     const uint64_t stacks = number(to, "stacks");
     const uint32_t largest = session_stack_largest(session);
-    uint64_t incomplete = 0;
-    char a[FORMAT_SIZE], b[FORMAT_SIZE];
-    for (uint32_t id = 0; id < largest;) {
-        const char *state = session_stack_state(session, ++id);
-        incomplete += strcmp(state, "complete") != 0 && strcmp(state, "none") != 0 &&
-                      !session_stack_by_collector(session, id);
-    }
-    if (incomplete > 0) {
-        add(to, incomplete * 20 > stacks ? FINDING_BAD : FINDING_ODD, "", VIEW_SAME,
-            "%s of %s stack%s %s incomplete", format_count(a, incomplete), format_count(b, stacks),
-            format_plural(stacks), incomplete == 1 ? "is" : "are");
+    const struct session_stacks_options options = {.without_short = true};
+    struct session_stack_sums *rows = NULL;
+    struct session_error error;
+    size_t count = 0;
+    uint64_t incomplete = 0, all = 0, within = 0;
+    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE];
+    for (uint32_t id = 1; id <= largest; id++)
+        incomplete += is_incomplete(session, id);
+    if (incomplete > 0 && selection_stacks(to->selection, &options, &rows, &count, &error)) {
+        for (size_t i = 0; i < count; i++) {
+            all += rows[i].allocations;
+            within += is_incomplete(session, rows[i].stack) ? rows[i].allocations : 0;
+        }
+        free(rows);
+        add(to,
+            within * 20 > all    ? FINDING_BAD
+            : within * 100 > all ? FINDING_ODD
+                                 : FINDING_NOTE,
+            "", VIEW_SAME, "%s of %s stack%s %s incomplete, with %s of the allocations",
+            format_count(a, incomplete), format_count(b, stacks), format_plural(stacks),
+            incomplete == 1 ? "is" : "are", format_percent(c, within, all));
         counts(to, "SELECT id AS stack_id, state, depth, allocations, bytes FROM stack WHERE state "
                    "NOT IN ('complete', 'none', 'collector') ORDER BY bytes DESC");
     }

@@ -16,6 +16,7 @@
 
 enum finding_gravity {
     FINDING_GOOD, /* looked for, and not found */
+    FINDING_NOTE, /* it changes no number much */
     FINDING_ODD,
     FINDING_BAD, /* the session does not show the whole truth */
 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The overview view: what is odd in this session, and who held the memory at the peak. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -469,14 +468,9 @@ static void next_part(struct overview *overview, bool back)
 /* Returns the step of a row of sizes, which the caller frees; NULL if memory is exhausted. */
 static char *sizes_step(uint32_t exponent)
 {
-    char *step;
-    const uint64_t least =
-        exponent > SESSION_SMALLEST_SIZE ? (UINT64_C(1) << (exponent - 1)) + 1 : 0;
-    const int length = exponent < 64
-                           ? asprintf(&step, "where size >= %" PRIu64 " and size <= %" PRIu64,
-                                      least, UINT64_C(1) << exponent)
-                           : asprintf(&step, "where size >= %" PRIu64, least);
-    return length < 0 ? NULL : step;
+    return list_size_step(exponent > SESSION_SMALLEST_SIZE ? (UINT64_C(1) << (exponent - 1)) + 1
+                                                           : 0,
+                          exponent < 64 ? UINT64_C(1) << exponent : UINT64_MAX);
 }
 
 /* Returns a step that the caller frees, NULL if memory is exhausted. */
@@ -660,7 +654,12 @@ static const struct key_binding keys[] = {
 const struct view_ops overview_view = {
     .name = "overview",
     .title = "Overview",
-    .help = "What is odd in this session, the gravest first, and who held the memory at its peak.",
+    .help = "What is odd in this session, the gravest first, and who held the memory at its peak. "
+            "A function of yours holds what it allocates through libraries, too. Outside of blocks "
+            "lie holes, "
+            "free memory of 1 KiB or more between two blocks, and smaller gaps; what lies beside a "
+            "mapping "
+            "is unclear: heap, mapping or nothing.",
     .keys = KEY_TABLE(keys),
     .size = sizeof(struct overview),
     .destroy = destroy,

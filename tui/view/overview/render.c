@@ -118,12 +118,14 @@ static void render_one(const struct overview *overview, const struct browse *bro
     const struct ranked_finding *finding = &overview->ranked[number];
     const int severity = ranked_severity(finding, browse->peak_bytes);
     const struct cell_style plain = theme_style(THEME_PLAIN);
+    const char *about = browse->about;
     char size[FORMAT_SIZE], a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE], rest[120];
     area_put(area, 1, y, severity > 0 ? 0x25b2 : 0x00b7,
              theme_style(severity > 1   ? THEME_ERROR
                          : severity > 0 ? THEME_WARNING
                                         : THEME_FAINT));
-    area_field_right(area, 3, y, 9, plain, format_size(size, finding->bytes));
+    snprintf(rest, sizeof(rest), "%s%s", about, format_size(size, finding->bytes));
+    area_field_right(area, 2, y, 10, plain, rest);
     area_field(area, columns.word, y, columns.word_width, plain, ranked_word(finding));
     if (finding->kind == RANKED_HOLES) {
         area_print(area, columns.type, y, plain,
@@ -139,7 +141,7 @@ static void render_one(const struct overview *overview, const struct browse *bro
               finding_user((void *)overview, number).name);
     if (columns.rest == 0)
         return;
-    snprintf(rest, sizeof(rest), "%s block%s, %s – %s", format_count(a, finding->count),
+    snprintf(rest, sizeof(rest), "%s%s block%s, %s – %s", about, format_count(a, finding->count),
              finding->count == 1 ? "" : "s", format_instant(b, finding->first_ns),
              format_instant(c, finding->last_ns));
     area_field(area, columns.rest, y, 39, theme_style(THEME_FAINT), rest);
@@ -174,12 +176,17 @@ static void render_facts(const struct overview *overview, const struct area *are
     for (int i = 0; i < layout->fact_rows; i++) {
         const struct finding *finding = overview_fact(overview, (size_t)i);
         const bool selected = overview->selected == (int)overview->ranked_count + i;
-        const enum theme_role role = finding->gravity == FINDING_GOOD  ? THEME_GOOD
-                                     : finding->gravity == FINDING_ODD ? THEME_WARNING
-                                                                       : THEME_ERROR;
-        struct cell_style mark = theme_style(role);
+        static const enum theme_role roles[] = {[FINDING_GOOD] = THEME_GOOD,
+                                                [FINDING_NOTE] = THEME_FAINT,
+                                                [FINDING_ODD] = THEME_WARNING,
+                                                [FINDING_BAD] = THEME_ERROR};
+        struct cell_style mark = theme_style(roles[finding->gravity]);
         mark.attributes &= (uint16_t)~CELL_UNDERLINE;
-        area_put(area, 1, layout->facts + i, finding->gravity == FINDING_GOOD ? 0x2713 : '!', mark);
+        area_put(area, 1, layout->facts + i,
+                 finding->gravity == FINDING_GOOD   ? 0x2713
+                 : finding->gravity == FINDING_NOTE ? 0x00b7
+                                                    : '!',
+                 mark);
         area_field(area, 3, layout->facts + i, area->width - 4,
                    theme_style(selected ? THEME_CURSOR : THEME_PLAIN), finding->text);
     }
@@ -347,9 +354,13 @@ static void render_outside(const struct overview *overview, const struct browse 
     struct part parts[5] = {{"  holes ", use->hole_bytes}};
     size_t count = 1;
     if (use->unknown_bytes > 0)
-        parts[count++] = (struct part){narrow ? "  unknown " : "  not known ", use->unknown_bytes};
-    parts[count++] = (struct part){narrow ? "  gaps " : "  small gaps ", use->small_bytes};
-    parts[count++] = (struct part){"  overhead ", use->overhead_bytes};
+        parts[count++] = (struct part){"  unclear ", use->unknown_bytes};
+    if (narrow) {
+        parts[count++] = (struct part){"  gaps <1K ", use->small_bytes + use->overhead_bytes};
+    } else {
+        parts[count++] = (struct part){"  small gaps ", use->small_bytes};
+        parts[count++] = (struct part){"  overhead ", use->overhead_bytes};
+    }
     if (rss > 0)
         parts[count++] = (struct part){"  RSS ", rss};
     render_parts(area, x, y, parts, count);
@@ -393,9 +404,10 @@ static void render_held(const struct overview *overview, const struct browse *br
     for (int i = 0; i < rows && first + i < (int)overview->held_counts[way]; i++) {
         const struct session_growth *row = &held->rows[first + i];
         const bool selected = overview->selected == held_start(overview, way) + first + i;
-        char size[FORMAT_SIZE], percent[FORMAT_SIZE];
-        area_field_right(area, 0, 1 + i, 7, theme_style(THEME_PLAIN),
-                         format_size_short(size, row->after.bytes));
+        char size[FORMAT_SIZE], percent[FORMAT_SIZE], bytes[FORMAT_SIZE + 2];
+        snprintf(bytes, sizeof(bytes), "%s%s", browse->about,
+                 format_size_short(size, row->after.bytes));
+        area_field_right(area, 0, 1 + i, 7, theme_style(THEME_PLAIN), bytes);
         area_field_right(area, 8, 1 + i, 5, theme_style(THEME_FAINT),
                          format_percent(percent, row->after.bytes, held->total.after.bytes));
         bars_row(area, 14, 1 + i, bar, row->after.bytes, held->rows[0].after.bytes,

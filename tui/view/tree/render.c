@@ -109,8 +109,7 @@ static void lay_boxes(struct laying *laying, int width)
 
 /* ---- drawing ---------------------------------------------------------------------------- */
 
-/* The rows of the levels: together they fill the height, as far as their boxes do not get too tall.
- */
+/* The rows of the levels: together they fill the height. */
 struct levels {
     int count, rows;
 };
@@ -127,14 +126,11 @@ static bool look_nowhere(void *context, const struct box *box)
     return true;
 }
 
-enum { TALL_MOST = 4 };
-
 static struct levels levels_of(const struct tree_view *view, int width, int height)
 {
     struct laying laying = {view, height, look_nowhere, NULL, false, 0};
     lay_boxes(&laying, width);
-    const int count = laying.deepest + 1, most = count * TALL_MOST;
-    return (struct levels){count, height < most ? height : most};
+    return (struct levels){laying.deepest + 1, height};
 }
 
 /* Returns the rows between the root's side and the boxes of a level. */
@@ -160,14 +156,16 @@ static bool draw_box(void *context, const struct box *box)
     const int before = rows_before(&drawing->levels, box->level);
     const int tall = rows_before(&drawing->levels, box->level + 1) - before;
     const int y = view->shape == SHAPE_ICICLE ? before : drawing->area->height - before - tall;
-    char label[300], text[360], bytes[FORMAT_SIZE];
+    const int64_t whole = value_of(view, view->focus);
+    char label[300], text[400], bytes[FORMAT_SIZE], percent[FORMAT_SIZE];
     tree_label(view, drawing->browse->session, box->node, label, sizeof(label));
     const int64_t value = value_of(view, box->node);
     const bool count = measure_of(view) == TREE_COUNT || measure_of(view) == TREE_SHORT;
-    snprintf(text, sizeof(text), "%s %s", label,
-             count ? format_count_short(bytes, (uint64_t)value)
-                   : format_size_short(bytes, (uint64_t)value));
-    const int64_t whole = value_of(view, view->focus);
+    if (count)
+        format_count_short(bytes, (uint64_t)value);
+    else
+        format_size_short(bytes, (uint64_t)value);
+    format_percent(percent, (uint64_t)value, (uint64_t)whole);
     const bool chosen = box->node == tree_selected(view);
     struct cell_style style = theme_heat(grid, whole > 0 ? (double)value / (double)whole : 0);
     if (is_on_path(view, box->node))
@@ -182,9 +180,13 @@ static bool draw_box(void *context, const struct box *box)
     if (tall > 1)
         area_restyle(drawing->area, box->x, y + tall - 1, box->width, line);
     const int left = box->width - apart;
+    snprintf(text, sizeof(text), "%s %s %s", label, bytes, percent);
+    if (text_width(text) > left)
+        snprintf(text, sizeof(text), "%s %s", label, percent);
+    if (text_width(text) > left)
+        short_name_fit_again(text, sizeof(text), label, left);
     if (left >= 3)
-        area_field(drawing->area, box->x + apart, y, left, style,
-                   text_width(text) <= left ? text : label);
+        area_field(drawing->area, box->x + apart, y, left, style, text);
     return true;
 }
 

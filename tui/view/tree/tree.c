@@ -104,6 +104,7 @@ enum {
     FILE_LIVE,
     FILE_LIVE_COUNT,
     FILE_SHORT,
+    FILE_RESIDENT,
     FILE_FROM,
     FILE_TO,
     FILE_LEVEL,
@@ -121,6 +122,7 @@ static const struct table_column file_columns[FILE_COLUMNS] = {
     [FILE_LIVE] = {.title = "total_live_bytes"},
     [FILE_LIVE_COUNT] = {.title = "total_live_count"},
     [FILE_SHORT] = {.title = "total_short_count"},
+    [FILE_RESIDENT] = {.title = "total_resident"},
     [FILE_FROM] = {.title = "total_from_bytes"},
     [FILE_TO] = {.title = "total_to_bytes"},
     [FILE_LEVEL] = {.title = "level"},
@@ -152,6 +154,8 @@ static bool is_known(const struct tree_view *view, size_t column)
 {
     if (column == FILE_FROM || column == FILE_TO)
         return view->request.growth;
+    if (column == FILE_RESIDENT)
+        return session_tree_resident_known(view->tree);
     return column != FILE_SHORT || session_tree_short_known(view->tree);
 }
 
@@ -161,11 +165,10 @@ static void put_file_cell(void *context, size_t row, size_t column, struct table
     const uint32_t node = file->view->rows[row];
     const struct session_tree_node *of = session_tree_node(file->view->tree, node);
     const struct session_tree_sums *sums = &of->sums;
-    const uint64_t numbers[FILE_NAME] = {sums->at_peak_bytes, sums->at_peak_count,
-                                         sums->bytes,         sums->allocations,
-                                         sums->live_bytes,    sums->live_count,
-                                         sums->short_count,   sums->from_bytes,
-                                         sums->to_bytes,      of->depth};
+    const uint64_t numbers[FILE_NAME] = {
+        sums->at_peak_bytes, sums->at_peak_count, sums->bytes,       sums->allocations,
+        sums->live_bytes,    sums->live_count,    sums->short_count, sums->resident,
+        sums->from_bytes,    sums->to_bytes,      of->depth};
     if (column == FILE_NAME) {
         put_file_name(file, node);
         cell->name = file->name;
