@@ -11,6 +11,27 @@
 #include "tui/screen/keys.h"
 #include "tui/screen/theme.h"
 
+/* The signs of the screens with their meanings. */
+static const struct {
+    const char *sign, *meaning;
+} signs[] = {
+    {"~", "before a number: an estimate from a sample"},
+    {"\u2265 >", "before a number: it may be more, as the lifetime of a block that is still live"},
+    {"K M G", "bytes: 1K is 1,024 bytes; 1k of blocks or allocations is 1,000"},
+    {"\u25b2 !", "a finding: a grave one in red, one to look at in yellow"},
+    {"\u00b7", "a finding that hardly matters; nothing, in a row of bars"},
+    {"\u2713", "looked for, and all is well"},
+    {"\u25bc \u25b2", "the column by which rows are sorted, the largest or the smallest first"},
+    {"\u2026", "a name was cut: the line or pane below has all of it"},
+    {"?", "after a type: inferred, not certain"},
+    {"a \u2190 b", "b calls a"},
+    {"\u25b8 \u25be", "a row that Enter opens or closes"},
+    {"\u2192", "in the tree: a function of a library that your code calls and that allocates"},
+    {"\u21c4 \u21ba",
+     "functions that call each other, shown as one row; a function that calls itself"},
+    {"\u00d7 3", "so many times, or so many blocks of one size"},
+};
+
 /* Writes text for a man page and escapes the characters that its macros use. */
 static void put_escaped(FILE *out, const char *text)
 {
@@ -115,6 +136,9 @@ void manual_page(FILE *out)
         put_option(out, &tui_command_line.options[i]);
     fputs(".SH KEYS\n", out);
     put_keys(out);
+    fputs(".SH SIGNS\n", out);
+    for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
+        put_entry(out, signs[i].sign, "", signs[i].meaning);
     fputs(".SH COMMANDS\nTyped after a colon; a command may be shortened.\n", out);
     const struct command *commands = command_table(&count);
     for (size_t i = 0; i < count; i++)
@@ -296,6 +320,9 @@ static struct help_line *help_lines(enum view_number view, int width, int keys, 
     add_heading(&lines, "Everywhere");
     add_bindings(&lines, view, true);
     add_users_keys(&lines);
+    add_heading(&lines, "Signs");
+    for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
+        add_text(&lines, HELP_KEYS, signs[i].sign, signs[i].meaning, width - keys - 3);
     add_heading(&lines, "Commands, after :");
     add_commands(&lines);
     add_heading(&lines, "Filters, after f");
