@@ -813,9 +813,8 @@ static void render_head(const struct functions *functions, const struct browse *
     x += area_print(area, x, 0, theme_style(THEME_FAINT), " \u00b7 %s of libraries hidden",
                     format_count(count, functions->hidden.count));
     if (functions->hidden.bytes > 0)
-        x += area_whole_text(area, x, 0, theme_style(THEME_FAINT),
-                             ", no function of yours %s%s (%s)", browse->about,
-                             format_size(bytes, functions->hidden.bytes),
+        x += area_whole_text(area, x, 0, theme_style(THEME_FAINT), ", no own code %s%s (%s)",
+                             browse->about, format_size(bytes, functions->hidden.bytes),
                              format_percent(percent, functions->hidden.bytes, data->total_bytes));
     area_whole_text(area, x, 0, theme_style(THEME_FAINT), " \u00b7 S shows them");
 }

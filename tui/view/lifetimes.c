@@ -203,7 +203,7 @@ static void title(const void *view, const void *row, char *out, size_t size)
     if (lifetimes->in_allocations && shown->from != UINT64_MAX)
         snprintf(out, size, " no filter tests this lifetime ");
     else
-        snprintf(out, size, " my functions whose blocks lived %s ", life);
+        snprintf(out, size, " functions of yours whose blocks lived %s ", life);
 }
 
 static bool act(void *view, struct browse *browse, const struct view_input *input)

@@ -32,7 +32,7 @@ static const struct {
     {RETAINED_BY_TYPE, "types", "type", false},
     {RETAINED_BY_HOLDER, "types by holder", "type", false},
     {RETAINED_BY_OWNER, "owners", "owner", false},
-    {RETAINED_BY_USER, "your own functions", "user", false},
+    {RETAINED_BY_USER, "functions of yours", "user", false},
     {RETAINED_UNREACHABLE, "unreachable blocks", "type", false},
     {.title = "one block"},
 };
@@ -100,7 +100,7 @@ static const struct table_column columns[COLUMNS] = {
                        .at = AT(blocks)},
     [COLUMN_HOLDS] = {"holds", .text = true, .keep = true, .unsorted = true,
                       .cut = TABLE_CUT_BRANCH},
-    [COLUMN_THROUGH] = {"through", 24, 90, .text = true, .unsorted = true},
+    [COLUMN_THROUGH] = {"through / by", 20, 76, .text = true, .unsorted = true, .file = "through"},
     [COLUMN_CHANGE] = {"change", 8, .keep = true, .file = "change_bytes", .number = TABLE_BYTES,
                        .meaning = "since the base, the largest first",
                        .at = offsetof(struct retained_row, moved)},
@@ -356,17 +356,20 @@ static void cell(const void *view, const void *row, size_t column, struct table_
                            : of->is_open                                        ? "- "
                                                                                 : "+ ";
         const int indent = 2 * (of->level < 20 ? of->level : 20);
-        char type[SHORT_NAME_SIZE], member[SHORT_NAME_SIZE];
+        char type[SHORT_NAME_SIZE], member[SHORT_NAME_SIZE], number[24] = "";
+        if (block_of(retained, of) != 0)
+            snprintf(number, sizeof(number), " #%" PRIu64, block_of(retained, of));
         if (names_holder(retained, of) && of->row.place)
             snprintf(cell->text, sizeof(cell->text),
-                     of->row.id < 0 ? "%*s%s%.90s (%.90s)" : "%*s%s%.90s" TABLE_BY "%.90s", indent,
-                     "", mark, short_name(type, sizeof(type), name),
+                     of->row.id < 0 ? "%*s%s%.90s%s (%.90s)" : "%*s%s%.90s%s" TABLE_BY "%.90s",
+                     indent, "", mark, short_name(type, sizeof(type), name), number,
                      short_name(member, sizeof(member), of->row.place));
         else if (of->row.repeats > 1)
-            snprintf(cell->text, sizeof(cell->text), "%*s%s%.120s ×%s", indent, "", mark, name,
-                     format_count(times, of->row.repeats));
+            snprintf(cell->text, sizeof(cell->text), "%*s%s%.120s%s ×%s", indent, "", mark, name,
+                     number, format_count(times, of->row.repeats));
         else
-            snprintf(cell->text, sizeof(cell->text), "%*s%s%.150s", indent, "", mark, name);
+            snprintf(cell->text, sizeof(cell->text), "%*s%s%.150s%s", indent, "", mark, name,
+                     number);
     } else if (column == COLUMN_THROUGH && of->row.place && !names_holder(retained, of)) {
         snprintf(cell->text, sizeof(cell->text), "%.150s", of->row.place);
     }
@@ -460,23 +463,26 @@ static void clear_path(void *context)
 static void path_cell(const void *view, const void *row, size_t column, struct table_cell *cell)
 {
     const struct session_path_step *step = ((const struct path_row *)row)->step;
-    char times[FORMAT_SIZE];
+    char times[FORMAT_SIZE], number[24] = "";
+    if (step->id > 0)
+        snprintf(number, sizeof(number), " #%" PRId64, step->id);
     if (column == PATH_MEMBER && step->member)
         snprintf(cell->text, sizeof(cell->text), "%.150s", step->member);
     else if (column == PATH_TYPE && step->repeats > 1)
-        snprintf(cell->text, sizeof(cell->text), "%.120s ×%s", step->name,
+        snprintf(cell->text, sizeof(cell->text), "%.120s%s ×%s", step->name, number,
                  format_count(times, step->repeats));
     else if (column == PATH_TYPE)
-        snprintf(cell->text, sizeof(cell->text), "%.150s", step->name);
+        snprintf(cell->text, sizeof(cell->text), "%.150s%s", step->name, number);
 }
 
-static const struct list_kind path_list = {.columns = path_columns,
-                                           .column_count = PATH_COLUMNS,
-                                           .row_size = sizeof(struct path_row),
-                                           .none = "no block is selected",
-                                           .load = LIST_LOAD(path_data, run_path, clear_path),
-                                           .ask = ask_path,
-                                           .cell = path_cell};
+static const struct list_kind path_list = {
+    .columns = path_columns,
+    .column_count = PATH_COLUMNS,
+    .row_size = sizeof(struct path_row),
+    .none = "a block has one: Enter opens a root into its blocks",
+    .load = LIST_LOAD(path_data, run_path, clear_path),
+    .ask = ask_path,
+    .cell = path_cell};
 
 /* ---- view ------------------------------------------------------------------------------- */
 
@@ -527,7 +533,10 @@ static void head(const void *view, const struct browse *browse, const struct are
 
 static void title(const void *view, const void *row, char *out, size_t size)
 {
-    snprintf(out, size, " path to root ");
+    const struct retained *retained = view;
+    snprintf(out, size,
+             block_of(retained, row) != 0 ? " path to root: Tab, then Enter goes to a step "
+                                          : " path to root ");
 }
 
 /* Opens the selected row, or closes it. */
@@ -592,6 +601,8 @@ static bool act(void *view, struct browse *browse, const struct view_input *inpu
     const struct retained_data *data = data_of(view);
     const size_t count = data ? data->snapshots.count : 0;
     const struct retained_row *row = list_selected(&retained->view.list);
+    const struct path_row *step =
+        retained->view.in_side ? list_selected(&retained->view.side) : NULL;
     switch (input->action) {
     case ACTION_REFRESH:
         if (browse->to_holders != 0)
@@ -623,7 +634,9 @@ static bool act(void *view, struct browse *browse, const struct view_input *inpu
         }
         return true;
     case ACTION_FOLLOW:
-        if (retained->mode == ONE_BLOCK && row && block_of(retained, row) != 0)
+        if (step && step->step->id > 0)
+            show_block(retained, browse->allocation = (uint64_t)step->step->id);
+        else if (retained->mode == ONE_BLOCK && row && block_of(retained, row) != 0)
             show_block(retained, browse->allocation = block_of(retained, row));
         else if (retained->mode == ONE_BLOCK)
             browse_say(browse, "a root is not a block");
@@ -639,13 +652,14 @@ static bool act(void *view, struct browse *browse, const struct view_input *inpu
 
 static const struct key_binding keys[] = {
     {ACTION_FOLLOW,
-     "open a root or block into what only it keeps; of a set: list its blocks; of one block: go on "
-     "to the selected one",
+     "open a root or block into what only it keeps; of a set: list its blocks; of one block, and "
+     "in "
+     "the path: go on to the selected one",
      .keys = {KEYCODE_ENTER}, .footer = "open"},
     {ACTION_VIEW_1 + VIEW_RETAINED, "the selected block: who refers to it, what it refers to",
      .keys = {'K'}, .footer = "one block"},
     {ACTION_MODE,
-     "roots, blocks, types, types by what holds them, owners, your own functions, unreachable "
+     "roots, blocks, types, types by what holds them, owners, functions of yours, unreachable "
      "blocks, and one block if one "
      "was selected",
      .keys = {'C'}, .footer = "by"},
@@ -674,7 +688,8 @@ const struct view_ops retained_view = {
     .name = "retained",
     .title = "Retained",
     .help = "Who keeps memory alive: a root or block retains the bytes that would be unreachable "
-            "without it. References are taken by mprof-run --references or mprof-ctl. All blocks "
+            "without it. A number such as #412 is the id of a block. References are taken by "
+            "mprof-run --references or mprof-ctl. All blocks "
             "of the process count.",
     .keys = KEY_TABLE(keys),
     .rows = &kind,

@@ -322,7 +322,8 @@ static void group_cell(const void *view, const void *row, size_t column, struct 
     cell->name = group_name(view, row);
     if (cell->name)
         return;
-    cell->name = SESSION_UNKNOWN_TYPE;
+    cell->name = ((const struct rss *)view)->by == SESSION_RESIDENCY_USER ? "no own code"
+                                                                          : SESSION_UNKNOWN_TYPE;
     cell->styled = true;
     cell->style = theme_style(THEME_FAINT);
 }
@@ -407,7 +408,7 @@ static const struct list_kind *choose(void *view, const void *row)
 
 static void title(const void *view, const void *row, char *out, size_t size)
 {
-    static const char *const by[] = {"type", "site", "user function"};
+    static const char *const by[] = {"type", "call site", "function of yours"};
     const uint64_t class = ((const struct class_row *)row)->class;
     const char *way = by[((const struct rss *)view)->by];
     if (class == RESIDENCY_HOLES)

@@ -136,11 +136,25 @@ static size_t sql_offers(void *view, struct browse *browse, struct view_offer *o
 
 enum { WIDEST = 40, SAMPLE = 200 };
 
-/* Writes a value as a cell shows it. Returns the text, which is `out` or the value's own. */
-static const char *value_text(const struct session_value *value, char *out, size_t size)
+/* Returns true if the numbers of a column are amounts, neither ids nor addresses nor lines. */
+static bool has_amounts(const char *title)
+{
+    static const char *const words[] = {"bytes", "size", "allocations", "blocks", "count", "_ns"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (strstr(title, words[i]))
+            return true;
+    return false;
+}
+
+/* Writes a value as a cell of a column shows it. Returns the text, which is `out` or the value's
+ * own. */
+static const char *value_text(const char *title, const struct session_value *value, char *out,
+                              size_t size)
 {
     switch (value->kind) {
     case VALUE_INTEGER:
+        if (value->integer >= 0 && has_amounts(title))
+            return format_count(out, (uint64_t)value->integer);
         snprintf(out, size, "%" PRId64, value->integer);
         return out;
     case VALUE_REAL:
@@ -172,7 +186,8 @@ static void lay_out(struct sql *sql)
         bool is_text = false;
         for (size_t row = 0; row < rows && row < SAMPLE; row++) {
             const struct session_value value = session_table_value(table, row, i);
-            const int here = text_width(value_text(&value, text, sizeof(text)));
+            const int here =
+                text_width(value_text(session_table_title(table, i), &value, text, sizeof(text)));
             width = here > width ? here : width;
             is_text |= value.kind == VALUE_TEXT || value.kind == VALUE_BLOB;
         }
@@ -303,7 +318,7 @@ static void put_cell(const struct sql *sql, size_t row, size_t column, struct ta
 {
     const struct session_value value =
         session_table_value(sql->result->table, sql->order[row], column);
-    out->name = value_text(&value, out->text, sizeof(out->text));
+    out->name = value_text(sql->columns[column].title, &value, out->text, sizeof(out->text));
     if (value.kind == VALUE_INTEGER && value.integer >= 0) {
         out->is_number = true;
         out->number = (uint64_t)value.integer;

@@ -62,8 +62,27 @@ const char *growth_name(const struct session *session, enum session_growth_by by
     if (by == SESSION_GROWTH_SIZE)
         return size_name(id);
     if (id == 0)
-        return by == SESSION_GROWTH_USER ? "no function of yours" : "unknown function";
+        return by == SESSION_GROWTH_USER ? "no own code" : "unknown function";
     return session_function_name(session, id);
+}
+
+/* Returns true if nine tenths of the bytes are of no known type, as in programs without debug
+ * information. */
+static bool few_types(const struct session *session, const struct growth_data *types)
+{
+    uint64_t unknown = 0;
+    for (size_t i = 0; i < types->count; i++)
+        if (strcmp(session_type_name(session, types->rows[i].id), SESSION_UNKNOWN_TYPE) == 0)
+            unknown += types->rows[i].after.bytes;
+    return unknown > types->total.after.bytes - types->total.after.bytes / 10;
+}
+
+const struct growth_data *live_by_type_get(struct browse *browse, struct load loads[2], uint64_t ns,
+                                           enum session_growth_by *by)
+{
+    const struct growth_data *live = growth_get(browse, &loads[0], ns, ns, SESSION_GROWTH_TYPE);
+    *by = live && few_types(browse->session, live) ? SESSION_GROWTH_SIZE : SESSION_GROWTH_TYPE;
+    return *by == SESSION_GROWTH_SIZE ? growth_get(browse, &loads[1], ns, ns, *by) : live;
 }
 
 char *growth_text(char *out, int64_t net)

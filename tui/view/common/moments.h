@@ -27,6 +27,11 @@ const struct growth_data *growth_get(struct browse *browse, struct load *load, u
 /* Sorts the rows by what is live at the second moment, the largest first. */
 void growth_sort_live(const struct growth_data *growth);
 
+/* Returns what is live at a moment by type or, where hardly any type is known, by size: `*by`
+ * tells. NULL while unknown. */
+const struct growth_data *live_by_type_get(struct browse *browse, struct load loads[2], uint64_t ns,
+                                           enum session_growth_by *by);
+
 /* Returns the name of a row's id: a type, a function or sizes. */
 const char *growth_name(const struct session *session, enum session_growth_by by, uint32_t id);
 

@@ -245,7 +245,7 @@ static void render_pane(const struct table_view *view, const void *row, const st
         render_list(&view->side, area, &places->side);
     else if (view->side.asked && !view->side.data && !view->side.failed)
         list_render_empty(browse, &rest, 0, false);
-    else if (view->side.data && view->side.kind->none)
+    else if (view->side.kind->none && !view->side.failed)
         area_text(&rest, 2, 0, theme_style(THEME_FAINT), view->side.kind->none);
 }
 
@@ -365,6 +365,14 @@ static const char *field_of(const struct list_kind *kind)
     return kind == &breakdown_by_type ? "type" : kind == &breakdown_by_user ? "user" : "owner";
 }
 
+/* Returns the name of a row, and words if it has none. */
+static const char *name_of(const struct table_view *view, const struct breakdown_row *row)
+{
+    return row->name                               ? row->name
+           : view->side.kind == &breakdown_by_user ? "no own code"
+                                                   : SESSION_UNKNOWN_TYPE;
+}
+
 static bool ask(const void *state, const struct browse *browse, struct list_request *request)
 {
     const struct table_view *view = state;
@@ -411,7 +419,7 @@ static void write_name(const void *view, const void *row, size_t column, struct 
     const struct breakdown_row *shown = row;
     if (column != COLUMN_NAME)
         return;
-    cell->name = shown->name ? shown->name : SESSION_UNKNOWN_TYPE;
+    cell->name = name_of(view, shown);
     cell->styled = !shown->name;
     cell->style = theme_style(THEME_FAINT);
 }
@@ -433,11 +441,10 @@ static char *step(const void *state, const void *row, const char **why)
 static void label(const void *state, const void *row, char *out, size_t size)
 {
     const struct table_view *view = state;
-    const char *name = ((const struct breakdown_row *)row)->name;
     char main[80];
     view->kind->list->label(view, list_selected(&view->list), main, sizeof(main));
     snprintf(out, size, "%.*s, %s: %.60s", (int)size - 80, main, field_of(view->side.kind),
-             name ? name : SESSION_UNKNOWN_TYPE);
+             name_of(view, row));
 }
 
 #define BREAKDOWN                                                                                  \

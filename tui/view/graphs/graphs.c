@@ -220,7 +220,7 @@ static void load_list(struct graphs *graphs, struct browse *browse)
 
 static const struct table_column columns[] = {
     {"graph", 16, .text = true, .keep = true, .unsorted = true},
-    {"place", 11, 50, .text = true, .unsorted = true, .file = "stored_in"},
+    {"stored in", 11, 50, .text = true, .unsorted = true, .file = "stored_in"},
     {"what it selects", .text = true, .keep = true, .unsorted = true, .file = "description"},
 };
 
@@ -229,7 +229,9 @@ static void cell(void *context, size_t row, size_t column, struct table_cell *ce
     const struct graphs *graphs = context;
     const struct session_graph *graph = &graphs->list[row];
     if (column == 1)
-        snprintf(cell->text, sizeof(cell->text), "%s", session_place_name(graph->place));
+        snprintf(cell->text, sizeof(cell->text), "%s",
+                 graph->place == SESSION_PLACE_SHIPPED ? "mprof"
+                                                       : session_place_name(graph->place));
     else if (column == 2)
         cell->name = graph->about[0] ? graph->about : graph->text;
     else

@@ -48,37 +48,17 @@ static void load_facts(struct overview *overview, struct browse *browse, int wid
 
 /* ---- the peak --------------------------------------------------------------------------- */
 
-/* Returns true if nine tenths of the bytes are of no known type, as in programs without debug
- * information. */
-static bool few_types(const struct session *session, const struct growth_data *types)
-{
-    uint64_t unknown = 0;
-    for (size_t i = 0; i < types->count; i++)
-        if (strcmp(session_type_name(session, types->rows[i].id), SESSION_UNKNOWN_TYPE) == 0)
-            unknown += types->rows[i].after.bytes;
-    return unknown > types->total.after.bytes - types->total.after.bytes / 10;
-}
-
-static const struct growth_data *held_at_peak(struct browse *browse, struct load *load,
-                                              enum session_growth_by by)
-{
-    return browse->peak_known ? growth_get(browse, load, browse->peak_ns, browse->peak_ns, by)
-                              : NULL;
-}
-
 static void load_held(struct overview *overview, struct browse *browse)
 {
-    static const enum session_growth_by ways[HELD_WAYS] = {SESSION_GROWTH_USER,
-                                                           SESSION_GROWTH_TYPE};
+    overview->held_by[HELD_BY_USER] = SESSION_GROWTH_USER;
     for (int way = 0; way < HELD_WAYS; way++) {
         const struct growth_data *before = overview->held[way];
         const struct growth_data *held =
-            held_at_peak(browse, &overview->held_loads[way], ways[way]);
-        overview->held_by[way] = ways[way];
-        if (held && way == HELD_BY_WHAT && few_types(browse->session, held)) {
-            overview->held_by[way] = SESSION_GROWTH_SIZE;
-            held = held_at_peak(browse, &overview->sizes_load, SESSION_GROWTH_SIZE);
-        }
+            !browse->peak_known   ? NULL
+            : way == HELD_BY_WHAT ? live_by_type_get(browse, overview->what_loads, browse->peak_ns,
+                                                     &overview->held_by[way])
+                                  : growth_get(browse, &overview->user_load, browse->peak_ns,
+                                               browse->peak_ns, SESSION_GROWTH_USER);
         overview->held[way] = held;
         if (held && held != before)
             growth_sort_live(held);
@@ -268,12 +248,9 @@ static void overview_load(struct overview *overview, struct browse *browse, int 
 
 static void loads_clear(struct overview *overview, struct browse *browse)
 {
-    struct load *const loads[] = {&overview->load,
-                                  &overview->held_loads[HELD_BY_USER],
-                                  &overview->held_loads[HELD_BY_WHAT],
-                                  &overview->sizes_load,
-                                  &overview->use_load,
-                                  &overview->ranked_load,
+    struct load *const loads[] = {&overview->load,          &overview->user_load,
+                                  &overview->what_loads[0], &overview->what_loads[1],
+                                  &overview->use_load,      &overview->ranked_load,
                                   &overview->once_load};
     for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
         load_clear(&browse->loader, loads[i]);

@@ -28,7 +28,7 @@ struct overview_data {
 enum overview_held { HELD_BY_USER, HELD_BY_WHAT, HELD_WAYS };
 
 struct overview {
-    struct load load, held_loads[HELD_WAYS], sizes_load, use_load, ranked_load, once_load;
+    struct load load, user_load, what_loads[2], use_load, ranked_load, once_load;
     const struct overview_data *data;          /* NULL: not known yet */
     const struct growth_data *held[HELD_WAYS]; /* at the peak; NULL: not known yet */
     enum session_growth_by held_by[HELD_WAYS];

@@ -108,7 +108,7 @@ static struct alike_name finding_type(void *context, size_t number)
 static struct alike_name finding_user(void *context, size_t number)
 {
     const struct ranked_finding *finding = &((const struct overview *)context)->ranked[number];
-    return (struct alike_name){.name = finding->user[0] ? finding->user : "no function of yours"};
+    return (struct alike_name){.name = finding->user[0] ? finding->user : "no own code"};
 }
 
 static void render_one(const struct overview *overview, const struct browse *browse,

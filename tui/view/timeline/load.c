@@ -697,18 +697,20 @@ uint64_t timeline_layer_bytes(const struct timeline *timeline, const struct sess
     return bytes;
 }
 
-/* Asks what is live at the moment by type or, if the layers are types, by the user's functions, if
- * there is room beside the chart. */
+/* Asks what is live at the moment by type, or by size if hardly any is known, or by the user's
+ * functions if the layers are types: if there is room beside the chart. */
 static void load_held(struct timeline *timeline, struct browse *browse)
 {
     const struct growth_data *before = timeline->held;
-    timeline->held_by = browse->color_by == SESSION_COLOR_TYPE && !timeline->stack.text[0]
-                            ? SESSION_GROWTH_USER
-                            : SESSION_GROWTH_TYPE;
-    timeline->held = timeline->columns < TIMELINE_WIDE
-                         ? NULL
-                         : growth_get(browse, &timeline->held_load, browse->moment_ns,
-                                      browse->moment_ns, timeline->held_by);
+    const uint64_t ns = browse->moment_ns;
+    timeline->held = NULL;
+    if (timeline->columns < TIMELINE_WIDE)
+        return;
+    timeline->held_by = SESSION_GROWTH_USER;
+    if (browse->color_by == SESSION_COLOR_TYPE && !timeline->stack.text[0])
+        timeline->held = growth_get(browse, &timeline->users_load, ns, ns, SESSION_GROWTH_USER);
+    else
+        timeline->held = live_by_type_get(browse, timeline->types_loads, ns, &timeline->held_by);
     if (timeline->held && timeline->held != before)
         growth_sort_live(timeline->held);
 }
@@ -741,9 +743,10 @@ void timeline_load(struct timeline *timeline, struct browse *browse)
 void timeline_loads_clear(struct timeline *timeline, struct browse *browse)
 {
     struct load *const loads[] = {
-        &timeline->slots_load, &timeline->shares_load, &timeline->busy_load,
-        &timeline->at_load,    &timeline->events_load, &timeline->colors_load,
-        &timeline->stack_load, &timeline->rss_load,    &timeline->held_load};
+        &timeline->slots_load,     &timeline->shares_load,   &timeline->busy_load,
+        &timeline->at_load,        &timeline->events_load,   &timeline->colors_load,
+        &timeline->stack_load,     &timeline->rss_load,      &timeline->users_load,
+        &timeline->types_loads[0], &timeline->types_loads[1]};
     for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
         load_clear(&browse->loader, loads[i]);
 }

@@ -150,14 +150,16 @@ static void render_held(const struct timeline *timeline, const struct browse *br
                         const struct area *area)
 {
     const struct growth_data *held = timeline->held;
-    const bool by_type = timeline->held_by == SESSION_GROWTH_TYPE;
+    const enum session_growth_by by = timeline->held_by;
     if (!held || !timeline->at || area->height < HELD_LEAST)
         return;
     area_text(area, 0, 0, theme_style(THEME_HEADING),
-              by_type ? "live then, by type" : "live then, by function of yours");
+              by == SESSION_GROWTH_TYPE   ? "live then, by type"
+              : by == SESSION_GROWTH_SIZE ? "live then, by size"
+                                          : "live then, by function of yours");
     for (int i = 0; i < HELD_MOST && i + 1 < area->height && (size_t)i < held->count; i++) {
         const struct session_growth *row = &held->rows[i];
-        const char *name = growth_name(browse->session, timeline->held_by, row->id);
+        const char *name = growth_name(browse->session, by, row->id);
         char text[FORMAT_SIZE];
         if (row->after.bytes == 0)
             break;
@@ -165,7 +167,7 @@ static void render_held(const struct timeline *timeline, const struct browse *br
                          format_size_short(text, row->after.bytes));
         area_field_right(area, 6, i + 1, 6, theme_style(THEME_FAINT),
                          format_percent(text, row->after.bytes, timeline->at->live_bytes));
-        if (by_type)
+        if (by == SESSION_GROWTH_TYPE)
             area_category(area, 14, i + 1, area->width - 14, theme_style(THEME_PLAIN), name);
         else
             area_name(area, 14, i + 1, area->width - 14, theme_style(THEME_PLAIN), name);

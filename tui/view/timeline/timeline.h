@@ -70,7 +70,7 @@ struct timeline {
     uint64_t dragged_ns; /* where the mouse button went down; UINT64_MAX: not in the chart */
 
     struct load slots_load, shares_load, busy_load, at_load, events_load, colors_load, stack_load;
-    struct load rss_load, held_load;
+    struct load rss_load, users_load, types_loads[2]; /* of `held` */
     const struct growth_data *held; /* live at the moment; NULL: not shown, or not known yet */
     enum session_growth_by held_by;
     unsigned small; /* bits of the layers that are under 1 % everywhere: they join the rest */
