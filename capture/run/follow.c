@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/run/follow.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <search.h>
@@ -573,6 +574,8 @@ static bool followed_open(struct followed *followed, const struct run_follow_opt
     followed->sampled = true;
     followed->process =
         seccomp_is_on() ? -1 : (int)syscall(SYS_pidfd_open, followed->client.process, 0);
+    if (followed->process < 0 && !seccomp_is_on() && errno == ESRCH)
+        client_note_outcome(&followed->client, -1); /* its parent has waited for it just now */
     run_resident_begin(&followed->resident, &followed->client);
     run_rotate_begin(&followed->rotate, &options->rotate, run_steer_now());
     if (options->compress && (followed->client.header->flags & TRACE_FILE_PACKED))
