@@ -36,11 +36,3 @@ void pins_free(struct pins *pins);
 size_t pins_from(const struct pins *pins, uint64_t row);
 /* Stores the bytes of a row. Returns false if they are not known. */
 bool pins_of(const struct pins *pins, uint64_t row, uint64_t *bytes);
-
-/* ---- clears ---- */
-
-/* Finds the stacks through a function that clears: schemas/filter-language.md, "Outlived". */
-
-/* Returns for each stack (stacks.count of them) 1 if a function of the user's own code is on it
- * whose name says that it clears, otherwise 0; free() it. NULL with `error` set. */
-uint8_t *clears_find(struct session *session, struct session_error *error);

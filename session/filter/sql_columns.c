@@ -147,43 +147,57 @@ static const struct {
 
 static const char no_text[] = "''", no_number[] = "-1";
 
+/* A field of the filter; 0: none. */
+#define OF(field) ((field) + 1)
+
 static const struct {
     const char *name, *sql; /* sql: NULL: written by a function */
     const char *null;       /* as sql_column_null() */
     unsigned joins;
+    unsigned of, names; /* the field that it has, and the one whose names it has */
 } columns[SQL_COLUMNS + 1] = {
-    [SQL_SIZE] = {"size", "a.size"},
-    [SQL_COUNT] = {"\"count\"", "a.\"count\""},
-    [SQL_ADDRESS] = {"address", NULL},
-    [SQL_TYPE] = {"\"type\"", "ty.name", no_text, BIT(JOIN_TYPE)},
-    [SQL_CONFIDENCE] = {"confidence", "coalesce(ty.confidence, 'unknown')", NULL, BIT(JOIN_TYPE)},
+    [SQL_SIZE] = {"size", "a.size", .of = OF(FIELD_SIZE)},
+    [SQL_COUNT] = {"\"count\"", "a.\"count\"", .of = OF(FIELD_COUNT)},
+    [SQL_ADDRESS] = {"address", NULL, .of = OF(FIELD_ADDRESS)},
+    [SQL_TYPE] = {"\"type\"", "ty.name", no_text, BIT(JOIN_TYPE), .of = OF(FIELD_TYPE)},
+    [SQL_CONFIDENCE] = {"confidence", "coalesce(ty.confidence, 'unknown')", NULL, BIT(JOIN_TYPE),
+                        .of = OF(FIELD_CONFIDENCE)},
     [SQL_CANDIDATE] = {"candidate", "coalesce(ty.confidence = 'candidate', tc.size IS NOT NULL)",
                        NULL, BIT(JOIN_TYPE) | BIT(JOIN_CANDIDATE)},
-    [SQL_FUNCTION] = {"\"function\"", "f.name", no_text, BIT(JOIN_FUNCTION)},
-    [SQL_USER] = {"\"user\"", "u.name", no_text, BIT(JOIN_USER)},
-    [SQL_OWNER] = {"owner", "ow.name", no_text, BIT(JOIN_OWNER)},
-    [SQL_FILE] = {"file", "sf.path", no_text, BIT(JOIN_FILE)},
-    [SQL_LINE] = {"line", "nullif(fr.line, 0)", no_number, BIT(JOIN_FRAME)},
-    [SQL_MODULE] = {"module", "mo.name", no_text, BIT(JOIN_MODULE)},
-    [SQL_STACK] = {"stack", "nullif(a.stack_id, 0)", no_number},
-    [SQL_FREE_STACK] = {"free_stack", "nullif(a.free_stack_id, 0)", no_number},
-    [SQL_THREAD] = {"thread", "a.thread_id"},
-    [SQL_THREAD_NAME] = {"thread_name", NULL, NULL, BIT(JOIN_THREAD)},
-    [SQL_FREE_THREAD] = {"free_thread", "nullif(a.free_thread_id, 0)", no_number},
-    [SQL_FREE_THREAD_NAME] = {"free_thread_name", NULL, no_text, BIT(JOIN_FREE_THREAD)},
-    [SQL_CROSSED] = {"crossed", "coalesce(nullif(a.free_thread_id, 0) <> a.thread_id, false)"},
-    [SQL_PROCESS] = {"\"process\"", "nullif(th.process_id, 0)", no_number, BIT(JOIN_THREAD)},
-    [SQL_PROCESS_NAME] = {"process_name", NULL, no_text, BIT(JOIN_PROCESS)},
+    [SQL_FUNCTION] = {"\"function\"", "f.name", no_text, BIT(JOIN_FUNCTION),
+                      .of = OF(FIELD_FUNCTION)},
+    [SQL_USER] = {"\"user\"", "u.name", no_text, BIT(JOIN_USER), .of = OF(FIELD_USER)},
+    [SQL_OWNER] = {"owner", "ow.name", no_text, BIT(JOIN_OWNER), .of = OF(FIELD_OWNER)},
+    [SQL_FILE] = {"file", "sf.path", no_text, BIT(JOIN_FILE), .of = OF(FIELD_FILE)},
+    [SQL_LINE] = {"line", "nullif(fr.line, 0)", no_number, BIT(JOIN_FRAME), .of = OF(FIELD_LINE)},
+    [SQL_MODULE] = {"module", "mo.name", no_text, BIT(JOIN_MODULE), .of = OF(FIELD_MODULE)},
+    [SQL_STACK] = {"stack", "nullif(a.stack_id, 0)", no_number, .of = OF(FIELD_STACK)},
+    [SQL_FREE_STACK] = {"free_stack", "nullif(a.free_stack_id, 0)", no_number,
+                        .of = OF(FIELD_FREE_STACK)},
+    [SQL_THREAD] = {"thread", "a.thread_id", .of = OF(FIELD_THREAD)},
+    [SQL_THREAD_NAME] = {"thread_name", NULL, NULL, BIT(JOIN_THREAD), .names = OF(FIELD_THREAD)},
+    [SQL_FREE_THREAD] = {"free_thread", "nullif(a.free_thread_id, 0)", no_number,
+                         .of = OF(FIELD_FREE_THREAD)},
+    [SQL_FREE_THREAD_NAME] = {"free_thread_name", NULL, no_text, BIT(JOIN_FREE_THREAD),
+                              .names = OF(FIELD_FREE_THREAD)},
+    [SQL_CROSSED] = {"crossed", "coalesce(nullif(a.free_thread_id, 0) <> a.thread_id, false)",
+                     .of = OF(FIELD_CROSSED)},
+    [SQL_PROCESS] = {"\"process\"", "nullif(th.process_id, 0)", no_number, BIT(JOIN_THREAD),
+                     .of = OF(FIELD_PROCESS)},
+    [SQL_PROCESS_NAME] = {"process_name", NULL, no_text, BIT(JOIN_PROCESS),
+                          .names = OF(FIELD_PROCESS)},
     [SQL_PID] = {"pid", "p.pid", no_number, BIT(JOIN_PROCESS)},
-    [SQL_ARENA] = {"arena", "nullif(a.arena_id, 0)", no_number},
-    [SQL_ARENA_NAME] = {"arena_name", "ar.name", no_text, BIT(JOIN_ARENA)},
-    [SQL_KIND] = {"kind", "k.name", NULL, BIT(JOIN_KIND)},
-    [SQL_ALLOC_TIME] = {"alloc_time", "a.alloc_ns"},
-    [SQL_FREE_TIME] = {"free_time", "a.free_ns", no_number},
-    [SQL_LIFETIME] = {"lifetime", "greatest(0, coalesce(a.free_ns, r.end_ns) - a.alloc_ns)"},
-    [SQL_FREED] = {"freed", "a.free_ns IS NOT NULL"},
+    [SQL_ARENA] = {"arena", "nullif(a.arena_id, 0)", no_number, .of = OF(FIELD_ARENA)},
+    [SQL_ARENA_NAME] = {"arena_name", "ar.name", no_text, BIT(JOIN_ARENA),
+                        .names = OF(FIELD_ARENA)},
+    [SQL_KIND] = {"kind", "k.name", NULL, BIT(JOIN_KIND), .of = OF(FIELD_KIND)},
+    [SQL_ALLOC_TIME] = {"alloc_time", "a.alloc_ns", .of = OF(FIELD_ALLOC_TIME)},
+    [SQL_FREE_TIME] = {"free_time", "a.free_ns", no_number, .of = OF(FIELD_FREE_TIME)},
+    [SQL_LIFETIME] = {"lifetime", "greatest(0, coalesce(a.free_ns, r.end_ns) - a.alloc_ns)",
+                      .of = OF(FIELD_LIFETIME)},
+    [SQL_FREED] = {"freed", "a.free_ns IS NOT NULL", .of = OF(FIELD_FREED)},
     [SQL_COLLECTED] = {"collected", "coalesce(fs.state = 'collector', false)", NULL,
-                       BIT(JOIN_FREE_STACK)},
+                       BIT(JOIN_FREE_STACK), .of = OF(FIELD_COLLECTED)},
     [SQL_REALLOC_OF] = {"realloc_of", "a.realloc_of", no_number},
     [SQL_RUNTIME] = {"of_runtime", "rt.stack_id IS NOT NULL", NULL, BIT(JOIN_RUNTIME)},
     [SQL_COLLECTING] = {"of_collector",
@@ -199,8 +213,8 @@ static const struct {
                    "CASE WHEN r.sample_interval = 0 THEN a.size ELSE CAST(floor(w.weight * "
                    "a.size + 0.5) AS BIGINT) END",
                    NULL, BIT(JOIN_WEIGHT)},
-    [SQL_COLOR] = {"color", NULL, no_number},
-    [SQL_ID] = {"id", NULL},
+    [SQL_COLOR] = {"color", NULL, no_number, .of = OF(FIELD_COLOR)},
+    [SQL_ID] = {"id", NULL, .of = OF(FIELD_ID)},
 };
 
 const char *sql_column_name(enum sql_column column)
@@ -215,45 +229,15 @@ const char *sql_column_null(enum sql_column column)
 
 enum sql_column sql_column_of(enum filter_field field, enum sql_column *name)
 {
-    static const struct {
-        enum filter_field field;
-        enum sql_column column, name;
-    } fields[] = {
-        {FIELD_SIZE, SQL_SIZE, SQL_NONE},
-        {FIELD_COUNT, SQL_COUNT, SQL_NONE},
-        {FIELD_ADDRESS, SQL_ADDRESS, SQL_NONE},
-        {FIELD_TYPE, SQL_TYPE, SQL_NONE},
-        {FIELD_CONFIDENCE, SQL_CONFIDENCE, SQL_NONE},
-        {FIELD_FUNCTION, SQL_FUNCTION, SQL_NONE},
-        {FIELD_STACK, SQL_STACK, SQL_NONE},
-        {FIELD_FREE_STACK, SQL_FREE_STACK, SQL_NONE},
-        {FIELD_FREE_THREAD, SQL_FREE_THREAD, SQL_FREE_THREAD_NAME},
-        {FIELD_CROSSED, SQL_CROSSED, SQL_NONE},
-        {FIELD_FILE, SQL_FILE, SQL_NONE},
-        {FIELD_LINE, SQL_LINE, SQL_NONE},
-        {FIELD_MODULE, SQL_MODULE, SQL_NONE},
-        {FIELD_THREAD, SQL_THREAD, SQL_THREAD_NAME},
-        {FIELD_PROCESS, SQL_PROCESS, SQL_PROCESS_NAME},
-        {FIELD_ARENA, SQL_ARENA, SQL_ARENA_NAME},
-        {FIELD_KIND, SQL_KIND, SQL_NONE},
-        {FIELD_ALLOC_TIME, SQL_ALLOC_TIME, SQL_NONE},
-        {FIELD_FREE_TIME, SQL_FREE_TIME, SQL_NONE},
-        {FIELD_LIFETIME, SQL_LIFETIME, SQL_NONE},
-        {FIELD_FREED, SQL_FREED, SQL_NONE},
-        {FIELD_COLLECTED, SQL_COLLECTED, SQL_NONE},
-        {FIELD_ID, SQL_ID, SQL_NONE},
-        {FIELD_COLOR, SQL_COLOR, SQL_NONE},
-        {FIELD_USER, SQL_USER, SQL_NONE},
-        {FIELD_OWNER, SQL_OWNER, SQL_NONE},
-    };
+    enum sql_column column = SQL_NONE;
     *name = SQL_NONE;
-    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
-        if (fields[i].field != field)
-            continue;
-        *name = fields[i].name;
-        return fields[i].column;
+    for (int i = 0; i <= SQL_COLUMNS; i++) {
+        if (columns[i].of == OF(field))
+            column = (enum sql_column)i;
+        if (columns[i].names == OF(field))
+            *name = (enum sql_column)i;
     }
-    return SQL_NONE;
+    return column;
 }
 
 void sql_put_frame_name(FILE *out, const struct sql_frame *frame)
@@ -294,6 +278,16 @@ void sql_put_form(FILE *out, const char *form, const char *first, const char *se
             fputc(*form, out);
 }
 
+void sql_fill(char *to, size_t size, const char *form, const char *first, const char *second)
+{
+    FILE *out = fmemopen(to, size, "w");
+    *to = '\0';
+    if (!out)
+        return;
+    sql_put_form(out, form, first, second);
+    fclose(out);
+}
+
 void sql_put_columns(FILE *out, const struct sql_use *use, const char *table)
 {
     for (int i = 0; i < SQL_COLOR; i++)
@@ -303,6 +297,8 @@ void sql_put_columns(FILE *out, const struct sql_use *use, const char *table)
         fprintf(out, ", %s.", table);
         sql_put_frame_name(out, &use->frames[i]);
     }
+    for (size_t i = 0; i < use->reading_count; i++)
+        fprintf(out, ", %s.resident_%zu", table, i + 1);
 }
 
 /* ---- the expressions up to `block` ---- */
@@ -336,7 +332,7 @@ static void put_run(FILE *out, const struct sql_use *use, const struct sql_diale
     const char *run = use->mark_count > 0 ? "whole_run" : "run";
     fprintf(out,
             "-- The sessions: a condition on session before this GROUP BY chooses some.\n"
-            "%s AS (\n  SELECT m.session, coalesce(p.start_ns, 0) AS start_ns,\n"
+            "%s AS (\n  SELECT m.session AS session, coalesce(p.start_ns, 0) AS start_ns,\n"
             "    coalesce(p.end_ns, m.duration_ns, 0) AS end_ns,\n"
             "    coalesce(p.peak_ns, m.peak_ns, 0) AS peak_ns,\n"
             "    coalesce(m.selected_process, 0) AS selected_process,\n"
@@ -360,6 +356,12 @@ static void put_run(FILE *out, const struct sql_use *use, const struct sql_diale
     fputs("\n    FROM meta GROUP BY session) m\n"
           "  LEFT JOIN \"process\" p ON p.session = m.session AND p.id = m.selected_process",
           out);
+    if (use->reading_count > 0)
+        fputs("\n  -- A session without a reading of the selected process is left out.\n"
+              "  JOIN (SELECT session, process_id FROM residency UNION DISTINCT\n"
+              "    SELECT session, 0 FROM residency) d ON d.session = m.session AND d.process_id = "
+              "coalesce(m.selected_process, 0)",
+              out);
     /* sample_weight has the sizes of the process heap alone. */
     if (use->arenas && (use->column[SQL_BLOCKS] || use->column[SQL_BYTES]))
         fputs("\n  -- What the sampled blocks of arenas stand for is in no table.\n"
@@ -436,6 +438,51 @@ static void put_padding(FILE *out, const struct sql_use *use)
           out);
 }
 
+/* Writes how many bytes of each block were in memory in the readings nearest to the moments. */
+static void put_readings(FILE *out, struct sql_use *use, const struct sql_dialect *dialect)
+{
+    for (size_t i = 0; i < use->reading_count; i++) {
+        const struct filter_value *moment = use->readings[i];
+        const size_t n = i + 1;
+        bool of_run = false;
+        fputs(",\n-- The readings of pages nearest to live at ", out);
+        sql_put_moment_text(out, moment);
+        fprintf(out,
+                ", one of each process.\nreading_%zu AS (\n  SELECT q.session AS session, q.id AS "
+                "id, q.process_id AS process_id, q.ns AS ns\n  FROM (SELECT m.session AS session, "
+                "m.id AS id, m.process_id AS process_id, m.ns AS ns,\n      row_number() OVER "
+                "(PARTITION BY m.session, m.process_id ORDER BY abs(m.ns - ",
+                n);
+        sql_put_moment(out, use, dialect, moment, &of_run, NULL);
+        fprintf(
+            out,
+            "), m.ns DESC, m.id DESC) AS place\n    FROM residency m JOIN run r ON r.session = "
+            "m.session) q\n  WHERE q.place = 1),\n-- By address: a run of pages adds its "
+            "bytes; a block begins and ends.\nspot_%zu AS (\n  SELECT q.session AS session, "
+            "q.id AS reading, 0 AS block, 0 AS sign, g.address AS address, g.size AS size\n"
+            "  FROM reading_%zu q JOIN residency_page g ON g.session = q.session AND "
+            "g.residency_id = q.id\n  WHERE g.state IN ('present', 'huge')\n  UNION ALL SELECT "
+            "a.session, q.id, a.id, e.sign, CASE WHEN e.sign < 0 OR a.address < 0\n    THEN "
+            "a.address ELSE a.address + least(a.size, 9223372036854775807 - a.address) END, 0\n",
+            n, n);
+        fprintf(
+            out,
+            "  FROM allocation a JOIN thread t ON t.session = a.session AND t.id = a.thread_id\n"
+            "  JOIN reading_%zu q ON q.session = a.session AND q.process_id = t.process_id\n"
+            "  CROSS JOIN (SELECT -1 AS sign UNION ALL SELECT 1) e\n"
+            "  WHERE a.alloc_ns <= q.ns AND (a.free_ns IS NULL OR a.free_ns > q.ns)),\n"
+            "resident_%zu AS (\n  SELECT b.session AS session, b.block AS id, CAST(sum(b.sign "
+            "* (b.below - greatest(0,\n    coalesce(b.beyond, b.address) - b.address))) AS "
+            "BIGINT) AS bytes\n  FROM (SELECT s.session AS session, s.block AS block, s.sign AS "
+            "sign, s.address AS address,\n      sum(s.size) OVER w AS below,\n      max(CASE "
+            "WHEN s.block = 0 THEN s.address + s.size END) OVER w AS beyond\n    FROM spot_%zu "
+            "s\n    WINDOW w AS (PARTITION BY s.session, s.reading ORDER BY s.address, s.block\n"
+            "      ROWS UNBOUNDED PRECEDING)) b\n  WHERE b.block > 0 GROUP BY b.session, "
+            "b.block)",
+            n, n, n);
+    }
+}
+
 static void put_value(FILE *out, enum sql_column column, const struct sql_dialect *dialect)
 {
     switch (column) {
@@ -479,7 +526,7 @@ static void put_joins(FILE *out, unsigned wanted)
     }
 }
 
-void sql_put_block(FILE *out, const struct sql_use *use, const struct sql_dialect *dialect)
+void sql_put_block(FILE *out, struct sql_use *use, const struct sql_dialect *dialect)
 {
     unsigned wanted = 0;
     const char *where = "\n  WHERE ";
@@ -494,6 +541,7 @@ void sql_put_block(FILE *out, const struct sql_use *use, const struct sql_dialec
     }
     put_stacks(out, use, dialect);
     put_padding(out, use);
+    put_readings(out, use, dialect);
     fputs(
         ",\n-- The blocks that the filter may select.\nblock AS (\n  SELECT a.session AS session, "
         "a.id AS id",
@@ -510,6 +558,8 @@ void sql_put_block(FILE *out, const struct sql_use *use, const struct sql_dialec
         fprintf(out, ",\n    o%zu.name AS ", i + 1);
         sql_put_frame_name(out, &use->frames[i]);
     }
+    for (size_t i = 1; i <= use->reading_count; i++)
+        fprintf(out, ",\n    v%zu.bytes AS resident_%zu", i, i);
     if (use->column[SQL_COLOR])
         fprintf(out, ",\n    %s AS color", dialect->no_color);
     fputs("\n  FROM allocation a\n  JOIN run r ON r.session = a.session", out);
@@ -519,6 +569,10 @@ void sql_put_block(FILE *out, const struct sql_use *use, const struct sql_dialec
                 "\n  LEFT JOIN outward_%zu o%zu ON o%zu.session = a.session AND o%zu.stack_id = "
                 "a.stack_id",
                 i + 1, i + 1, i + 1, i + 1);
+    for (size_t i = 1; i <= use->reading_count; i++)
+        fprintf(out,
+                "\n  LEFT JOIN resident_%zu v%zu ON v%zu.session = a.session AND v%zu.id = a.id", i,
+                i, i, i);
     if (!use->arenas) {
         fprintf(out, "%sa.arena_id = 0", where);
         where = " AND ";

@@ -89,10 +89,15 @@ struct sql_dialect {
 };
 extern const struct sql_dialect sql_dialects[DIALECT_TOTAL];
 
-/* The most different frames and marks that a filter may name, and the most keys of --by. */
-enum { SQL_FRAMES_MOST = 64, SQL_MARKS_MOST = 64, SQL_BY_MOST = SESSION_BY_MOST };
+/* The most different frames, marks and times that a filter may name, and the most keys of --by. */
+enum {
+    SQL_FRAMES_MOST = 64,
+    SQL_MARKS_MOST = 64,
+    SQL_READINGS_MOST = 64,
+    SQL_BY_MOST = SESSION_BY_MOST
+};
 
-/* Notes the columns, frames and marks that the steps of a filter use. */
+/* Notes the columns, frames, marks and readings that the steps of a filter use. */
 struct sql_use {
     bool column[SQL_COLUMNS];
     struct sql_frame {
@@ -102,6 +107,8 @@ struct sql_use {
     size_t frame_count;
     const char *marks[SQL_MARKS_MOST];
     size_t mark_count;
+    const struct filter_value *readings[SQL_READINGS_MOST]; /* of pages, nearest to these */
+    size_t reading_count;
     struct sql_by {
         const char *key; /* of `meta`, or of a label; not terminated */
         int length;
@@ -129,10 +136,12 @@ void sql_put_text_value(FILE *out, const struct sql_dialect *dialect,
                         const struct filter_value *value);
 /* Writes a form of a dialect with its expressions. */
 void sql_put_form(FILE *out, const char *form, const char *first, const char *second);
+/* Does the same to a buffer: what does not fit is cut off. */
+void sql_fill(char *to, size_t size, const char *form, const char *first, const char *second);
 /* Writes the columns of a block, but its session, id and colour, each after a comma. */
 void sql_put_columns(FILE *out, const struct sql_use *use, const char *table);
-/* Writes the expressions up to `block`. */
-void sql_put_block(FILE *out, const struct sql_use *use, const struct sql_dialect *dialect);
+/* Writes the expressions up to `block`. All marks that they need are in `use`. */
+void sql_put_block(FILE *out, struct sql_use *use, const struct sql_dialect *dialect);
 
 /* ---- values: sql_text.c ---- */
 

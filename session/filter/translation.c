@@ -67,14 +67,26 @@ static bool want_frame(struct translation *t, enum filter_field field, uint32_t 
     return true;
 }
 
+/* Stores the number of the readings nearest to a moment. Returns false with the error set. */
+static bool want_reading(struct translation *t, const struct filter_field_use *use, size_t *reading)
+{
+    struct sql_use *const to = &t->use;
+    for (*reading = 1; *reading <= to->reading_count; ++*reading)
+        if (to->readings[*reading - 1] == use->moment)
+            return true;
+    if (to->reading_count == SQL_READINGS_MOST)
+        return session_fail(t->error, use->column, "a query has at most %d times with resident",
+                            SQL_READINGS_MOST);
+    to->readings[to->reading_count++] = use->moment;
+    return true;
+}
+
 /* Why the exported tables do not have a field. NULL: they have it. */
 static const char *missing(enum filter_field field)
 {
     switch (field) {
     case FIELD_PINS:
         return "the gaps beside a block";
-    case FIELD_RESIDENT:
-        return "the pages in memory, which a session has in packed form";
     case FIELD_REACHABILITY:
     case FIELD_RETAINED:
     case FIELD_REFERENCES:
@@ -98,12 +110,18 @@ static const char *scope_of(const struct translation *t, const struct rows *rows
     return t->use.by_count > 0 && rows->kind != KIND_GROUPS ? "unit" : "session";
 }
 
+static struct filter_field_use field_of(const struct filter_step *step)
+{
+    return (struct filter_field_use){step->field, step->frame, step->field_column, step->moment};
+}
+
 /* Writes the column of a field. `key`: the one that was joined, not the colour of the group. */
 static bool put_field(struct translation *t, FILE *out, const struct filter_field_use *use,
                       bool key)
 {
     enum sql_column name;
     struct sql_frame frame;
+    size_t reading;
     if (missing(use->field))
         return session_fail(t->error, use->column,
                             "%s has no translation: the exported tables do not have %s",
@@ -126,6 +144,12 @@ static bool put_field(struct translation *t, FILE *out, const struct filter_fiel
         fputs("path", out);
         return true;
     }
+    if (use->field == FIELD_RESIDENT) {
+        if (!want_reading(t, use, &reading))
+            return false;
+        fprintf(out, "resident_%zu", reading);
+        return true;
+    }
     const enum sql_column column = sql_column_of(use->field, &name);
     if (column == SQL_NONE)
         return session_fail(t->error, use->column, "%s has no translation",
@@ -142,6 +166,8 @@ static const char *null_of(enum filter_field field)
     enum sql_column name;
     if (field == FIELD_FRAME || field == FIELD_CALLER || field == FIELD_PATH)
         return "''";
+    if (field == FIELD_RESIDENT)
+        return "-1";
     const enum sql_column column = sql_column_of(field, &name);
     return column < SQL_COLUMNS ? sql_column_null(column) : NULL;
 }
@@ -357,7 +383,7 @@ static bool put_values(struct condition *c, const struct filter_test *test, cons
 
 static bool put_test(struct condition *c, const struct filter_test *test)
 {
-    const struct filter_field_use use = {test->field, test->frame, test->column};
+    const struct filter_field_use use = {test->field, test->frame, test->column, test->moment};
     char *column = NULL;
     size_t size = 0;
     FILE *named = open_memstream(&column, &size);
@@ -588,8 +614,7 @@ static bool put_orders(struct translation *t, const struct rows *rows)
 {
     const struct filter_field_use by_bytes = {.field = FIELD_BYTES};
     if (rows->sort) {
-        const struct filter_field_use use = {rows->sort->field, rows->sort->frame,
-                                             rows->sort->field_column};
+        const struct filter_field_use use = field_of(rows->sort);
         if (!put_order(t, rows, &use, rows->sort->descending))
             return false;
     } else if (rows->kind == KIND_GROUPS && !put_order(t, rows, &by_bytes, true)) {
@@ -670,11 +695,7 @@ static void put_rises(struct translation *t)
         for (int k = i; k >= i - 1; k--) {
             char product[48], point[96], live[300];
             snprintf(product, sizeof(product), "r.end_ns * %d", 2 * k + 1);
-            FILE *out = fmemopen(point, sizeof(point), "w");
-            if (out) {
-                sql_put_form(out, t->dialect->divide, product, "20");
-                fclose(out);
-            }
+            sql_fill(point, sizeof(point), t->dialect->divide, product, "20");
             snprintf(live, sizeof(live),
                      "x.alloc_time <= %s AND (x.free_time IS NULL OR x.free_time > %s)", point,
                      point);
@@ -908,11 +929,7 @@ static bool put_fold(struct translation *t, const struct filter_step *step, stru
     want(t, SQL_STACK);
     want(t, SQL_BYTES);
     t->use.sites = t->use.recursive = true;
-    FILE *out = fmemopen(path, sizeof(path), "w");
-    if (!out)
-        return session_fail_memory(t->error, "the query");
-    sql_put_form(out, t->dialect->slice, "f.path", "f.place");
-    fclose(out);
+    sql_fill(path, sizeof(path), t->dialect->slice, "f.path", "f.place");
     if (!begin(t, step->text, step->column))
         return false;
     put_paths(t, rows->step, by);
@@ -1048,7 +1065,7 @@ static bool translate_step(struct translation *t, const struct filter_step *step
     case STEP_SORT: {
         rows->sort = step;
         /* Notes the column that it uses. */
-        const struct filter_field_use use = {step->field, step->frame, step->field_column};
+        const struct filter_field_use use = field_of(step);
         char nothing[64];
         FILE *out = fmemopen(nothing, sizeof(nothing), "w");
         const bool good =
@@ -1194,6 +1211,44 @@ static bool translate_live(struct translation *t, const struct filter_set *set)
     return good;
 }
 
+/* Writes the blocks that were live after a clear: schemas/filter-language.md, "Outlived". */
+static bool translate_outlived(struct translation *t, const struct filter_set *set)
+{
+    static const enum sql_column used[] = {SQL_STACK, SQL_FREE_STACK, SQL_ALLOC_TIME,
+                                           SQL_FREE_TIME};
+    static const char *const times[] = {"x.alloc_time", "x.free_time",
+                                        "coalesce(x.free_time, r.end_ns)"};
+    enum { BEGAN, FREED, ENDED, TIMES };
+    char slot[48], length[64], part[TIMES][160];
+    sql_fill(slot, sizeof(slot), t->dialect->divide, "r.end_ns", "1024");
+    snprintf(length, sizeof(length), "%s + 1", slot);
+    for (int i = 0; i < TIMES; i++)
+        sql_fill(part[i], sizeof(part[i]), t->dialect->divide, times[i], length);
+    for (size_t i = 0; i < sizeof(used) / sizeof(*used); i++)
+        want(t, used[i]);
+    if (!begin(t, "The parts of the run in which a clear freed blocks of a stack.", set->column))
+        return false;
+    fprintf(t->out,
+            "SELECT DISTINCT x.session AS session, x.stack AS stack, least(1023, %s) AS part\n"
+            "  FROM block x JOIN run r ON r.session = x.session\n"
+            "  JOIN clearing_stack c ON c.session = x.session AND c.stack_id = x.free_stack)",
+            part[FREED]);
+    if (!begin(t, "outlived", set->column) ||
+        !put_all(t, &(struct rows){.kind = KIND_ALLOCATIONS}, true))
+        return false;
+    fprintf(t->out,
+            "\n  FROM block x JOIN (SELECT DISTINCT x.session AS session, x.id AS id FROM block x\n"
+            "    JOIN run r ON r.session = x.session\n"
+            "    JOIN step_%u k ON k.session = x.session AND k.stack = x.stack\n"
+            "    LEFT JOIN clearing_stack c ON c.session = x.session AND c.stack_id = x.stack\n"
+            "    LEFT JOIN clearing_stack f ON f.session = x.session AND f.stack_id = "
+            "x.free_stack\n    WHERE k.part > %s AND k.part + 10 <= least(1023, %s)\n"
+            "      AND c.stack_id IS NULL AND f.stack_id IS NULL) y ON y.session = x.session AND "
+            "y.id = x.id)",
+            t->steps - 1, part[BEGAN], part[ENDED]);
+    return true;
+}
+
 static bool translate_set(struct translation *t, const struct filter_set *set, struct rows *rows)
 {
     *rows = (struct rows){.kind = KIND_ALLOCATIONS};
@@ -1221,9 +1276,9 @@ static bool translate_set(struct translation *t, const struct filter_set *set, s
     case SET_PIPELINE:
         return translate_use(t, set, rows);
     case SET_OUTLIVED:
-        return session_fail(t->error, set->column,
-                            "outlived has no translation: the exported tables do not tell which "
-                            "functions clear");
+        if (!translate_outlived(t, set))
+            return false;
+        break;
     case SET_SESSION:
         return session_fail(t->error, set->column,
                             "session has no translation: the query gives each session in the "
@@ -1363,7 +1418,7 @@ static bool put_growth(struct translation *t, const struct rows *rows)
 static bool put_number_of(struct translation *t, const struct rows *rows, bool groups)
 {
     const struct filter_step *step = rows->measure;
-    const struct filter_field_use use = {step->field, step->frame, step->field_column};
+    const struct filter_field_use use = field_of(step);
     char *column = NULL, value[160];
     size_t size = 0;
     FILE *out = open_memstream(&column, &size);
@@ -1393,10 +1448,12 @@ static bool put_number_of(struct translation *t, const struct rows *rows, bool g
         fputs(", 0)", t->out);
         break;
     case STEP_AVG: {
-        char sum[200];
+        /* The mean of the rows that are not null. */
+        char sum[200], rows_of[256];
         snprintf(sum, sizeof(sum), "sum(%s)", value);
-        put_form(t, t->dialect->divide, sum,
-                 groups ? "nullif(count(x.session), 0)" : "nullif(sum(x.blocks), 0)");
+        snprintf(rows_of, sizeof(rows_of), "nullif(sum(CASE WHEN %s IS NOT NULL THEN %s END), 0)",
+                 column, groups ? "1" : "x.blocks");
+        put_form(t, t->dialect->divide, sum, rows_of);
         break;
     }
     default:
@@ -1449,6 +1506,8 @@ static void put_blocks(struct translation *t, const struct rows *rows)
         fprintf(t->out, ", x.%s%s", sql_column_name(shown[i]),
                 shown[i] == SQL_THREAD_NAME ? " AS thread" : "");
     }
+    for (size_t i = 0; i < t->use.reading_count; i++)
+        fprintf(t->out, ", x.resident_%zu", i + 1);
     if (t->use.column[SQL_COLOR])
         fputs(", x.color", t->out);
     fprintf(t->out, "\nFROM step_%u x", rows->step);
@@ -1515,8 +1574,8 @@ static bool uses_more(const struct sql_use *now, const struct sql_use *before)
 {
     return memcmp(now->column, before->column, sizeof(now->column)) != 0 ||
            now->frame_count != before->frame_count || now->mark_count != before->mark_count ||
-           now->stacks != before->stacks || now->arenas != before->arenas ||
-           now->processes != before->processes;
+           now->reading_count != before->reading_count || now->stacks != before->stacks ||
+           now->arenas != before->arenas || now->processes != before->processes;
 }
 
 static char *write_query(struct translation *t, const struct filter_pipeline *pipeline,

@@ -62,4 +62,9 @@ bool user_classes(struct session *session, const uint8_t **classes, struct sessi
  * names. Owners of one name have one id. Valid until session_close(). False with `error` set. */
 bool user_owners(struct session *session, const uint32_t **owners, struct session_error *error);
 
+/* Returns for each stack (stacks.count of them) 1 if a function of the user's own code is on it
+ * whose name says that it clears (schemas/filter-language.md, "Outlived"), otherwise 0; free() it.
+ * NULL with `error` set. */
+uint8_t *user_clears(struct session *session, struct session_error *error);
+
 void user_free(struct user *user);

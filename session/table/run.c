@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "session/filter/field_names.h"
-#include "session/filter/pins.h"
 #include "session/filter/references.h"
 #include "session/filter/sort_order.h"
 #include "session/store/error.h"
 #include "session/store/processes.h"
 #include "session/store/scan.h"
 #include "session/store/session_state.h"
+#include "session/store/user.h"
 #include "session/table/group_set.h"
 #include "session/table/run.h"
 #include "session/table/run_state.h"
@@ -64,7 +64,7 @@ enum {
 
 struct outlived {
     struct row_set *set;
-    const uint8_t *clears;     /* by stack: see clears_find() */
+    const uint8_t *clears;     /* by stack: see user_clears() */
     _Atomic uint64_t *cleared; /* PART_WORDS words of each stack, a bit for each part */
     uint64_t end_ns, part_ns;  /* the end of the run; the length of a part */
 };
@@ -165,7 +165,7 @@ static bool run_keep_outlived(struct run *run, struct row_set *set)
         return keep_none(set);
     const size_t stacks = run->session->stacks.count;
     const uint64_t end_ns = run->session->duration_ns;
-    uint8_t *clears = clears_find(run->session, run->error);
+    uint8_t *clears = user_clears(run->session, run->error);
     if (!clears)
         return false;
     if (!memchr(clears, 1, stacks)) {

@@ -35,14 +35,20 @@ MORE = ['live | where lifetime in 52us..118963872ns | top 100000 | color 3 | joi
         'all | where arena is null | sort process | top 20', 'all | where confidence != candidate | count',
         'all | where id in (1..50, 70) or address in (1, 2..4096)', 'all | where size >= 18446744073709551615 | count',
         'all | where alloc_time > start - 1s and lifetime > end - peak | count', 'live at start - 1ns',
-        'all | avg lifetime', 'all | where size == 77777777 | avg size', 'all | max address', 'all | min free_time',
+        'all | avg lifetime', 'all | join type | avg peak_bytes', 'all | where size == 77777777 | avg size', 'all | max address', 'all | min free_time',
         'all | sort crossed desc | top 30', 'all | sort collected | top 30', 'all | join collected, freed',
         'all | color 3 where size > 50 | join color | sort color desc', 'all | color 3 where size > 50 | sort color | top 9',
         'fold 1K | where path ~ "main;" | sort path', 'live at peak | fold 4K | sort peak_bytes desc | top 5', 'fold 0 | sort path',
         'fold 100 | ungroup | count', 'all | color 3 where size > 50 | fold 500 | sort path desc',
         'leaked | fold 100000000 | where path is null', 'all | where arena is not null | fold 200 | where allocations > 1',
         'all | peak', 'all | where size > 64 and type != "char" | peak', 'all | where size == 77777777 | peak',
-        'all | join caller, frame 1, frame 0, function | top 20', 'all | sort frame 2 desc | top 20']
+        'all | join caller, frame 1, frame 0, function | top 20', 'all | sort frame 2 desc | top 20',
+        'outlived', 'outlived | count', 'all - outlived | join type', 'all | color 3 where size > 50 | join color | ungroup | count',
+        'outlived | where arena is null or size > 1 | join kind', 'outlived & leaked | sum size',
+        'live at peak | sum resident', 'live | max resident', 'leaked | where resident is null | count', 'live at 30% | avg resident',
+        'live at peak | where not resident < 4K and size > 40 | sort resident desc | top 9', 'live at "opened" | min resident',
+        '(live at peak | where resident > 0) - (live at end - 1ms | where resident > 100) | join type',
+        'live at peak | where arena is not null | sum resident', 'live at 50% | where process is not null | sort resident']
 
 
 def record(name, *command, options=()):
@@ -64,13 +70,14 @@ def make_sessions():
     record('arenas', f'{tests}/arena')
     record('threads', f'{tests}/graphs/handed_over', options=['--free-stacks'])
     record('marks', f'{tests}/graphs/growing_cache', 'faulty')
+    record('cleared', f'{tests}/graphs/half_cleared', 'faulty', options=['--free-stacks'])
     record('padded', f'{tests}/graphs/padded_cells', 'faulty')
     shutil.copy(f'{WORK}/arenas.db', f'{WORK}/collected.db')
     with sqlite3.connect(f'{WORK}/collected.db') as database:
         database.execute("UPDATE arena SET collected = 1, kept_ns = (SELECT avg(alloc_ns) FROM allocation WHERE arena_id = arena.id)"
                          " WHERE id IN (SELECT arena_id FROM allocation GROUP BY 1 HAVING count(*) > 1)")
     database.close()
-    return ['synthetic', 'deep', 'frees', 'sample', 'processes', 'arenas', 'threads', 'marks', 'padded', 'collected']
+    return ['synthetic', 'deep', 'frees', 'sample', 'processes', 'arenas', 'threads', 'marks', 'cleared', 'padded', 'collected']
 
 
 def random_filters(names):

@@ -74,6 +74,8 @@ static void tables_are_those_of_sql(void **state)
     assert_in_range(count, 20, 60);
     for (size_t i = 0; i < count; i++) {
         const struct stored_column *first = &tables[i].columns[0];
+        if (tables[i].derived) /* tests/readers/translations.py compares what they tell */
+            continue;
         rows += compare(session, &tables[i], 0);
         assert_null(strstr(tables[i].name, "chunk"));
         if (strcmp(tables[i].name, "allocation") != 0)
