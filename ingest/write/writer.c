@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 
 #include "ingest/base/array.h"
 #include "ingest/base/output_file.h"
+#include "ingest/base/stage.h"
 #include "ingest/write/btree.h"
 #include "ingest/write/columns.h"
 #include "ingest/write/derived.h"
@@ -20,7 +20,6 @@
 #include "ingest/write/row_sample.h"
 #include "ingest/write/rows.h"
 #include "ingest/write/type_pairs.h"
-#include "schemas/thread_start.h"
 #include "all_indexes_sql.h"
 #include "estimate_sql.h"
 #include "session_sql.h"
@@ -390,9 +389,6 @@ static bool writer_allocation_pages_finish(struct writer_allocation_pages *table
            writer_pages_close(&tables->pages);
 }
 
-/* Batches: one that replay fills, one that is being written, and two to even out the load. */
-enum { BATCHES = 4 };
-
 struct writer {
     struct output_file file;
     struct writer_options options;
@@ -409,15 +405,7 @@ struct writer {
     struct writer_pages frame_pages;
     struct writer_frame_tables frames;
 
-    /* Shared with the second thread, under `mutex`. */
-    pthread_t thread;
-    bool thread_runs;
-    pthread_mutex_t mutex;
-    pthread_cond_t changed;
-    struct row_batch *all[BATCHES], *empty[BATCHES], *full[BATCHES]; /* full[0] is the oldest */
-    size_t empty_count, full_count, made;
-    bool no_more;
-    bool failed;                   /* the second thread has; `allocation_pages` has the error */
+    struct stage *stage;           /* writes the rows. NULL: of a run */
     bool sampled;                  /* weights were put */
     struct row_sample *row_sample; /* NULL: none is taken */
     struct type_pairs type_pairs;
@@ -477,60 +465,25 @@ static bool open_tables(struct writer *writer)
            (open_database(writer) && writer_database_run(&writer->database, sql));
 }
 
-/* The second thread: writes full batches until there are no more. */
-static void *write_batches(void *context)
+static bool write_batch(void *context, void *full)
 {
     struct writer *writer = context;
-    pthread_mutex_lock(&writer->mutex);
-    for (;;) {
-        while (writer->full_count == 0 && !writer->no_more)
-            pthread_cond_wait(&writer->changed, &writer->mutex);
-        if (writer->full_count == 0)
-            break;
-        struct row_batch *batch = writer->full[0];
-        bool failed = writer->failed;
-        pthread_mutex_unlock(&writer->mutex);
-        failed = failed || !writer_allocation_pages_put(&writer->allocation_pages, batch);
-        if (writer->row_sample)
-            row_sample_add(writer->row_sample, batch);
-        type_pairs_add(&writer->type_pairs, batch);
-        pthread_mutex_lock(&writer->mutex);
-        writer->failed = failed;
-        writer->full_count--;
-        for (size_t i = 0; i < writer->full_count; i++)
-            writer->full[i] = writer->full[i + 1];
-        writer->empty[writer->empty_count++] = batch;
-        pthread_cond_signal(&writer->changed);
-    }
-    pthread_mutex_unlock(&writer->mutex);
-    return NULL;
+    const struct row_batch *batch = full;
+    if (!writer_allocation_pages_put(&writer->allocation_pages, batch))
+        return false;
+    if (writer->row_sample)
+        row_sample_add(writer->row_sample, batch);
+    type_pairs_add(&writer->type_pairs, batch);
+    return true;
 }
 
 static struct row_batch *exchange(void *context, struct row_batch *full)
 {
     struct writer *writer = context;
-    struct row_batch *batch = NULL;
-    pthread_mutex_lock(&writer->mutex);
-    if (full) {
-        writer->full[writer->full_count++] = full;
-        pthread_cond_signal(&writer->changed);
-    }
-    if (writer->empty_count == 0 && writer->made < BATCHES) {
-        batch = malloc(sizeof(*batch));
-        if (batch)
-            writer->all[writer->made++] = batch;
-    }
-    while (!batch && writer->empty_count == 0 && writer->made > 0)
-        pthread_cond_wait(&writer->changed, &writer->mutex);
-    if (!batch && writer->empty_count > 0)
-        batch = writer->empty[--writer->empty_count];
-    if (writer->failed && batch) {
+    struct row_batch *batch = stage_exchange(writer->stage, full);
+    if (!batch && !stage_settle(writer->stage))
         writer_database_fail(&writer->database,
                              writer_allocation_pages_error(&writer->allocation_pages));
-        writer->empty[writer->empty_count++] = batch;
-        batch = NULL;
-    }
-    pthread_mutex_unlock(&writer->mutex);
     return batch;
 }
 
@@ -544,19 +497,18 @@ bool writer_sample_rows(struct writer *writer, uint64_t duration_ns, uint64_t ev
 {
     if (writer->options.run || events < ROW_SAMPLE_FEWEST)
         return true;
-    pthread_mutex_lock(&writer->mutex);
     writer->row_sample = row_sample_new(duration_ns);
-    const bool good = writer->row_sample != NULL;
-    pthread_mutex_unlock(&writer->mutex);
-    return good || ingest_fail_memory(writer->status, "a sample of the rows");
+    return writer->row_sample || ingest_fail_memory(writer->status, "a sample of the rows");
 }
 
 /* Writes the sample. All batches are empty now: one of them is the room to work in. */
 static bool put_sample(struct writer *writer)
 {
-    return !writer->row_sample ||
-           row_sample_put(writer->row_sample, writer->database.sqlite, writer->all[0]) ==
-               SQLITE_OK ||
+    if (!writer->row_sample)
+        return true;
+    struct row_batch *room = stage_exchange(writer->stage, NULL);
+    return (room &&
+            row_sample_put(writer->row_sample, writer->database.sqlite, room) == SQLITE_OK) ||
            writer_database_fail(&writer->database, NULL);
 }
 
@@ -583,31 +535,13 @@ struct writer *writer_open(const char *target, const struct writer_options *opti
         .interrupted = options->interrupted,
         .status = status,
     };
-    pthread_mutex_init(&writer->mutex, NULL);
-    pthread_cond_init(&writer->changed, NULL);
-    if (begin(writer, target)) {
-        if (options->run)
-            return writer;
-        writer->thread_runs = thread_start(&writer->thread, write_batches, writer) == 0;
-        if (writer->thread_runs)
-            return writer;
-        ingest_fail_memory(status, "a second thread");
-    }
+    if (!options->run &&
+        !(writer->stage = stage_new(sizeof(struct row_batch), write_batch, writer)))
+        ingest_fail_memory(status, "the session");
+    else if (begin(writer, target))
+        return writer;
     writer_close(writer);
     return NULL;
-}
-
-/* Waits for the second thread. After that only the first thread has the database. */
-static void join(struct writer *writer)
-{
-    if (!writer->thread_runs)
-        return;
-    pthread_mutex_lock(&writer->mutex);
-    writer->no_more = true;
-    pthread_cond_signal(&writer->changed);
-    pthread_mutex_unlock(&writer->mutex);
-    pthread_join(writer->thread, NULL);
-    writer->thread_runs = false;
 }
 
 uint64_t writer_bytes(const struct writer *writer)
@@ -620,8 +554,7 @@ bool writer_rows_done(struct writer *writer)
 {
     if (writer->options.run)
         return true;
-    join(writer);
-    if (writer->failed || !writer_allocation_pages_finish(&writer->allocation_pages))
+    if (!stage_settle(writer->stage) || !writer_allocation_pages_finish(&writer->allocation_pages))
         return writer_database_fail(&writer->database,
                                     writer_allocation_pages_error(&writer->allocation_pages));
     writer->directory = writer->allocation_pages.directory;
@@ -636,11 +569,11 @@ bool writer_rows_done(struct writer *writer)
 
 bool writer_sample_written(struct writer *writer, uint64_t duration_ns)
 {
-    struct row_batch *batch = writer->all[0];
     if (writer->directory.rows < ROW_SAMPLE_FEWEST)
         return true;
+    struct row_batch *batch = stage_exchange(writer->stage, NULL);
     writer->row_sample = row_sample_new(duration_ns);
-    if (!writer->row_sample)
+    if (!batch || !writer->row_sample)
         return ingest_fail_memory(writer->status, "a sample of the rows");
     struct writer_columns columns;
     bool good = writer_columns_open(&columns, writer->file.part);
@@ -849,7 +782,7 @@ void writer_close(struct writer *writer)
 {
     if (!writer)
         return;
-    join(writer);
+    stage_free(writer->stage);
     writer_allocation_pages_close(&writer->allocation_pages);
     writer_directory_free(&writer->directory);
     writer_frame_tables_close(&writer->frames);
@@ -857,11 +790,7 @@ void writer_close(struct writer *writer)
     writer_user_rows_release(&writer->user_rows);
     writer_database_close(&writer->database);
     output_file_end(&writer->file);
-    for (size_t i = 0; i < writer->made; i++)
-        free(writer->all[i]);
     row_sample_free(writer->row_sample);
     type_pairs_free(&writer->type_pairs);
-    pthread_cond_destroy(&writer->changed);
-    pthread_mutex_destroy(&writer->mutex);
     free(writer);
 }
