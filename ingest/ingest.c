@@ -565,11 +565,11 @@ static bool tell_program(struct pipeline *pipeline)
 static bool sum_slots(struct pipeline *pipeline)
 {
     const uint64_t duration_ns = trace_time_ns(&pipeline->replay.time, pipeline->scan.last_ticks);
-    if (pipeline->options->writer.run) {
+    if (pipeline->options->writer.run)
         pipeline->totals.log = &pipeline->options->writer.run->log;
-        return true;
-    }
-    return totals_sum_slots(&pipeline->totals, duration_ns, pipeline->scan.events) ||
+    return ((pipeline->totals.log ||
+             totals_sum_slots(&pipeline->totals, duration_ns, pipeline->scan.events)) &&
+            totals_begin_stage(&pipeline->totals)) ||
            ingest_fail_memory(pipeline->status, "the sums by time");
 }
 

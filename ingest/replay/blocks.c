@@ -78,7 +78,7 @@ bool replay_earlier(struct replay *replay, const struct trace_event *event)
         !replay_thread(replay, (uint32_t)extension->thread))
         return true; /* the scan has said so */
     /* These records are the first events of a trace. One that comes later is damaged. */
-    if (replay->events != earlier->count || replay->totals->allocations != earlier->heap_count) {
+    if (replay->events != earlier->count || replay->allocations != earlier->heap_count) {
         replay_problem(replay, event, PROBLEM_RECORD, extension->address,
                        "a block of the trace before comes after the first event");
         return true;

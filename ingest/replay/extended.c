@@ -650,8 +650,8 @@ static bool make_ledger(struct replay *replay)
         for (size_t at = 0; (block = live_table_next(&replay->arenas[k].blocks, &at));)
             residency_arena_block(residency, block->address,
                                   replay->arenas[k].name ? replay->arenas[k].name : "");
-    return residency_ledger(residency, &replay->heap, replay->totals->allocations,
-                            replay->now_ticks, replay->now_ns);
+    return residency_ledger(residency, &replay->heap, replay->allocations, replay->now_ticks,
+                            replay->now_ns);
 }
 
 /* Returns the name of the mark or snapshot that was the reason. NULL: it was another reason. */

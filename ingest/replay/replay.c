@@ -246,7 +246,6 @@ bool replay_allocate(struct replay *replay, const struct trace_event *event)
         return false;
     thread->allocations++;
     thread->bytes += size;
-    replay->totals->reallocs += event->of_realloc;
     const uint8_t kind = kind_of(replay, record, stack);
     const struct type_answer type = type_table_find(replay->types, stack, size, kind);
     const struct totals_block counted = {
@@ -256,6 +255,7 @@ bool replay_allocate(struct replay *replay, const struct trace_event *event)
         .stack = stack,
         .function = stacks_function(replay->stacks, stack),
         .type = type.type,
+        .of_realloc = event->of_realloc,
     };
     if (!totals_allocate(replay->totals, &counted) ||
         (replay->residency && !residency_allocated(replay->residency, record->address, block)))
@@ -265,7 +265,7 @@ bool replay_allocate(struct replay *replay, const struct trace_event *event)
     block->size = size;
     block->alloc_ns = replay->now_ns;
     block->realloc_of = event->of_realloc ? *event->carry : 0;
-    block->order = replay->totals->allocations;
+    block->order = ++replay->allocations;
     block->type_by_rules = type.count <= UINT32_MAX;
     block->count = block->type_by_rules ? (uint32_t)type.count : 1;
     block->stack = stack;
@@ -307,7 +307,6 @@ void replay_prefetch_block(void *context, const struct trace_record *record)
     if (record->kind == TRACE_REALLOC && record->old_address != record->address)
         live_table_prefetch(&replay->heap, record->old_address);
     const uint32_t stack = stacks_prefetch_node(replay->stacks, record->stack);
-    stack_usages_prefetch(&replay->totals->stacks, stack);
     type_table_prefetch(replay->types, stack);
 }
 
@@ -322,7 +321,6 @@ void replay_prefetch_stack(void *context, const struct trace_record *record)
     if (!block)
         return;
     stacks_prefetch(replay->stacks, block->stack);
-    stack_usages_prefetch(&replay->totals->stacks, block->stack);
     if (!block->unknown_listed)
         type_table_prefetch(replay->types, block->stack);
 }
@@ -417,7 +415,7 @@ bool replay_finish(struct replay *replay, struct ingest_status *status)
 {
     bool good;
     good = replay_settle_frees(replay, NULL) && replay_settle_blocks(replay, NULL);
-    totals_finish(replay->totals);
+    good = totals_finish(replay->totals) && good;
     if (replay->residency)
         residency_forget_blocks(replay->residency);
     good = good && totals_finish_slots(replay->totals) && replay_put_live(replay, &replay->heap);

@@ -94,7 +94,8 @@ struct replay {
     uint64_t before; /* rows of the sink before this replay */
     bool skips_rows; /* completed blocks count in the sums, but get no row */
     uint64_t skipped_rows;
-    uint64_t events; /* replayed allocation and free events; a realloc is two */
+    uint64_t events;      /* replayed allocation and free events; a realloc is two */
+    uint64_t allocations; /* of the heap */
     uint64_t orphaned_events;
     uint64_t failed_allocations;
     uint64_t before_bytes; /* live before the recorder came, as the allocator said */

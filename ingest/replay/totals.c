@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ingest/base/stage.h"
 #include "ingest/replay/totals_log.h"
 
 /* ---- stack usage --------------------------------------------------------------------------- */
@@ -290,6 +291,7 @@ void totals_extend(struct totals *totals, uint64_t duration_ns)
 
 void totals_free_memory(struct totals *totals)
 {
+    stage_free(totals->stage);
     stack_usages_free_memory(&totals->stacks);
     free(totals->functions);
     type_usages_free_memory(&totals->types);
@@ -334,11 +336,6 @@ static struct size_row *find_size(struct totals *totals, uint64_t size)
     return &totals->sizes[totals->size_count++];
 }
 
-bool totals_know_size(struct totals *totals, uint64_t size)
-{
-    return find_size(totals, size) != NULL;
-}
-
 static struct type_moment moment_of(const struct totals *totals)
 {
     return (struct type_moment){totals->allocations, totals->generation, totals->peak_order};
@@ -365,7 +362,7 @@ static struct slot_event slot_event_of(const struct totals *totals,
     };
 }
 
-bool totals_allocate(struct totals *totals, const struct totals_block *block)
+static bool count_allocation(struct totals *totals, const struct totals_block *block)
 {
     const uint64_t size = block->size, ns = block->alloc_ns;
     const uint32_t id = block->function;
@@ -385,6 +382,7 @@ bool totals_allocate(struct totals *totals, const struct totals_block *block)
         function->peak_bytes = function->live_bytes;
     settle_size(bin, totals->generation);
     bin->allocations++;
+    totals->reallocs += block->of_realloc;
     totals->bytes += size;
     totals->live_count++;
     totals->live_bytes += size;
@@ -406,8 +404,8 @@ bool totals_allocate(struct totals *totals, const struct totals_block *block)
     return !totals->slot_sums || slot_sums_allocate(totals->slot_sums, &event);
 }
 
-bool totals_free(struct totals *totals, const struct totals_block *block, uint64_t ns,
-                 uint64_t lifetime_ns, bool counted)
+static bool count_free(struct totals *totals, const struct totals_block *block, uint64_t ns,
+                       uint64_t lifetime_ns, bool counted)
 {
     const uint64_t size = block->size;
     const struct type_moment now = moment_of(totals);
@@ -433,7 +431,7 @@ bool totals_free(struct totals *totals, const struct totals_block *block, uint64
     return !totals->slot_sums || slot_sums_free(totals->slot_sums, &event);
 }
 
-bool totals_rename(struct totals *totals, const struct totals_block *block, uint32_t new_type)
+static bool count_rename(struct totals *totals, const struct totals_block *block, uint32_t new_type)
 {
     const struct type_moment now = moment_of(totals);
     if (totals->log)
@@ -444,14 +442,117 @@ bool totals_rename(struct totals *totals, const struct totals_block *block, uint
                                                    block->size, block->alloc_ns));
 }
 
+/* ---- the stage ----------------------------------------------------------------------------- */
+
+/* The events of a batch: 256 KiB. */
+enum { BATCH_EVENTS = 4096 };
+/* The number of events from the prefetch of an event's sums to their use. */
+enum { EVENTS_AHEAD = 8 };
+
+struct totals_batch {
+    size_t count;
+    struct totals_event {
+        struct totals_block block; /* alloc_ns of a free: the time of the free */
+        uint64_t lifetime_ns;
+        enum { ALLOCATE, FREE, FREE_UNCOUNTED, RENAME, KNOW_SIZE } call;
+        uint32_t new_type;
+    } events[BATCH_EVENTS];
+};
+
+static bool count_event(struct totals *totals, const struct totals_event *event)
+{
+    const struct totals_block *block = &event->block;
+    switch (event->call) {
+    case ALLOCATE:
+        return count_allocation(totals, block);
+    case FREE:
+    case FREE_UNCOUNTED:
+        return count_free(totals, block, block->alloc_ns, event->lifetime_ns, event->call == FREE);
+    case RENAME:
+        return count_rename(totals, block, event->new_type);
+    case KNOW_SIZE:
+        break;
+    }
+    return find_size(totals, block->size) != NULL;
+}
+
+static bool count_batch(void *context, void *filled)
+{
+    struct totals *totals = context;
+    struct totals_batch *batch = filled;
+    bool good = true;
+    for (size_t i = 0; good && i < batch->count; i++) {
+        if (i + EVENTS_AHEAD < batch->count)
+            stack_usages_prefetch(&totals->stacks, batch->events[i + EVENTS_AHEAD].block.stack);
+        good = count_event(totals, &batch->events[i]);
+    }
+    batch->count = 0;
+    return good;
+}
+
+static bool call(struct totals *totals, const struct totals_event *event)
+{
+    struct totals_batch *batch = totals->batch;
+    if (!totals->stage || !batch)
+        return !totals->stage && count_event(totals, event);
+    batch->events[batch->count++] = *event;
+    if (batch->count == BATCH_EVENTS)
+        totals->batch = stage_exchange(totals->stage, batch);
+    return totals->batch != NULL;
+}
+
+bool totals_begin_stage(struct totals *totals)
+{
+    totals->stage = stage_new(sizeof(struct totals_batch), count_batch, totals);
+    totals->batch = totals->stage ? stage_exchange(totals->stage, NULL) : NULL;
+    return totals->batch != NULL;
+}
+
+/* Counts the last events. After that there is no stage. False if memory was exhausted. */
+static bool end_stage(struct totals *totals)
+{
+    struct stage *stage = totals->stage;
+    const bool good = !stage || (totals->batch && stage_work_now(stage, totals->batch));
+    stage_free(stage);
+    totals->stage = NULL;
+    totals->batch = NULL;
+    return good;
+}
+
+bool totals_allocate(struct totals *totals, const struct totals_block *block)
+{
+    return call(totals, &(struct totals_event){.block = *block, .call = ALLOCATE});
+}
+
+bool totals_free(struct totals *totals, const struct totals_block *block, uint64_t ns,
+                 uint64_t lifetime_ns, bool counted)
+{
+    struct totals_event event = {
+        .block = *block, .lifetime_ns = lifetime_ns, .call = counted ? FREE : FREE_UNCOUNTED};
+    event.block.alloc_ns = ns;
+    return call(totals, &event);
+}
+
+bool totals_rename(struct totals *totals, const struct totals_block *block, uint32_t new_type)
+{
+    return call(totals,
+                &(struct totals_event){.block = *block, .call = RENAME, .new_type = new_type});
+}
+
+bool totals_know_size(struct totals *totals, uint64_t size)
+{
+    return call(totals, &(struct totals_event){.block.size = size, .call = KNOW_SIZE});
+}
+
 bool totals_finish_slots(struct totals *totals)
 {
     return !totals->slot_sums || slot_sums_finish(totals->slot_sums, totals->allocations);
 }
 
-void totals_finish(struct totals *totals)
+bool totals_finish(struct totals *totals)
 {
     struct timeline_slot *last;
+    const bool good = end_stage(totals);
     advance_slot(totals, UINT64_MAX);
     last = &totals->slots[totals->slot];
     last->live_bytes = totals->live_bytes;
@@ -460,6 +561,7 @@ void totals_finish(struct totals *totals)
     for (size_t i = 0; i < totals->size_count; i++)
         settle_size(&totals->sizes[i], totals->generation);
     type_usages_finish(&totals->types, totals->generation);
+    return good;
 }
 
 static bool join_functions(struct totals *sum, const struct totals *part)

@@ -196,6 +196,7 @@ struct totals_block {
     uint64_t alloc_ns;
     uint32_t stack, function; /* ids; function: of the call site, 0: none */
     uint32_t type;            /* id, 0: unknown */
+    bool of_realloc;
 };
 
 struct totals_log;
@@ -221,6 +222,10 @@ struct totals {
     uint64_t slot_ns, slot_end;
     size_t slot_count, slot; /* how many there are, and the current one */
     struct timeline_slot slots[TIMELINE_SLOTS];
+
+    /* Far from what the stage changes. */
+    struct stage *stage;        /* counts the events beside their replay, or NULL */
+    struct totals_batch *batch; /* the events that it does not have yet */
 };
 
 /* Begins the sums. `duration_ns` is that of the whole trace, which is divided into equal slots. */
@@ -228,6 +233,10 @@ void totals_init(struct totals *totals, uint64_t duration_ns);
 /* Sums up by time and key, too (slot_sums.h), before the first event. `events` is not less than the
  * number of allocations; if it is small, there are no such sums. False if memory is exhausted. */
 bool totals_sum_slots(struct totals *totals, uint64_t duration_ns, uint64_t events);
+/* Lets another thread count the events from now on, until totals_finish(). Until then nobody else
+ * reads sums, and `totals` does not move. The order is the same, so the sums are. False if memory
+ * is exhausted: by these functions, or by one of the calls before. */
+bool totals_begin_stage(struct totals *totals);
 /* Extends the timeline of a trace that is still being recorded to `duration_ns`, which is not
  * before the last event counted. If there are too many slots then, every two of them become one. */
 void totals_extend(struct totals *totals, uint64_t duration_ns);
@@ -252,7 +261,8 @@ bool totals_rename(struct totals *totals, const struct totals_block *block, uint
  * exhausted. */
 bool totals_join(struct totals *sum, const struct totals *part);
 
-/* Fills the remaining slots and the shares at the peak, after the last event so far. */
-void totals_finish(struct totals *totals);
+/* Fills the remaining slots and the shares at the peak, after the last event so far. False if
+ * memory was exhausted before. */
+bool totals_finish(struct totals *totals);
 /* Closes the sums by time, after the last event. False if memory is exhausted. */
 bool totals_finish_slots(struct totals *totals);

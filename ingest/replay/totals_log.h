@@ -23,7 +23,7 @@ struct totals_log_part {
 
 struct totals_log {
     int events, names; /* descriptors of the files, empty at first; owned by the caller */
-    int error;         /* errno of the first failure, 0: none */
+    _Atomic int error; /* errno of the first failure, 0: none */
     struct totals_log_part *parts;
     size_t part_count, part_capacity;
     /* While it is written: */

@@ -134,13 +134,12 @@ static bool replay_machine(struct run_sums *sums, uint32_t machine, uint64_t dur
     bool good = wanted && later_ns &&
                 (sums->machines > 1 ||
                  totals_sum_slots(&sums->totals, duration_ns, sums->run->rows.rows)) &&
-                totals_log_rewind(log, wanted, later_ns);
+                totals_begin_stage(&sums->totals) && totals_log_rewind(log, wanted, later_ns);
     for (uint64_t n = 0; good && totals_log_next(log, &event); n++)
         good = count_event(sums, &event) &&
                (n % EVENTS_PER_LOOK != 0 || !writer_database_interrupted(sums->tables));
     FREE_ALL(wanted, later_ns);
-    totals_finish(&sums->totals);
-    good = good && totals_finish_slots(&sums->totals);
+    good = totals_finish(&sums->totals) && good && totals_finish_slots(&sums->totals);
     if (log->error != 0 || writer_database_interrupted(sums->tables))
         return writer_database_fail(sums->tables, strerror(log->error));
     return good || fail_memory(sums);

@@ -31,7 +31,8 @@ static bool run(struct replayed *replayed, const char *path)
         !stacks_init(&replayed->stacks, &replayed->scan, replayed->symbols) ||
         !type_table_init(&replayed->types, &replayed->stacks, replayed->symbols, NULL) ||
         !replay_init(&replayed->replay, replayed->file, &replayed->scan, &replayed->stacks,
-                     &replayed->totals, &replayed->types, sink, &replayed->status))
+                     &replayed->totals, &replayed->types, sink, &replayed->status) ||
+        !totals_begin_stage(&replayed->totals))
         return false;
     struct merge *merge = merge_new(replayed->file, &replayed->status);
     bool good = merge != NULL;
