@@ -26,7 +26,7 @@ class PostgreSQL:
         self.start(f'{self.programs}/initdb', '-D', f'{self.folder}/data', '-A', 'trust', '-E', 'UTF8',
                    '--locale=C.UTF-8', '-U', 'mprof', '--no-sync', '--no-instructions')
         self.start(f'{self.programs}/pg_ctl', '-D', f'{self.folder}/data', '-w', '-l', f'{self.folder}/log', '-o',
-                   f"-k {self.folder} -c listen_addresses='' -c fsync=off", 'start')
+                   f"-k {self.folder} -c listen_addresses='' -c fsync=off -c jit=off -c max_parallel_workers_per_gather=0", 'start')
         return self
 
     def start(self, *command):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""translations.py [COUNT [SEED]]: the queries of mprof-export --sql on DuckDB and PostgreSQL, with
+"""translations.py [COUNT [SEED [TURN]]]: the queries of mprof-export --sql on DuckDB and PostgreSQL, with
 MPROF_SOAK also ClickHouse, answer as the engine does: random filters and those that ship, row by row."""
 import collections
+import datetime
 import json
 import os
 import re
@@ -81,10 +82,31 @@ def make_sessions():
 
 
 def random_filters(names):
-    """Filters about values of the sessions, some from each."""
+    """Filters about values of the sessions, some from each, as (text, the session)."""
     each = [json.loads(run(sys.executable, f'{SOURCE}/tests/session/reference.py', '-', f'{WORK}/{name}.db',
                            str(-(-COUNT // len(names))), str(SEED + i)).stdout) for i, name in enumerate(names)]
-    return [text for row in zip(*each) for text in row][:COUNT]
+    return [(text, name) for row in zip(*each) for text, name in zip(row, names)][:COUNT]
+
+
+def places(sessions, turn):
+    """Returns for each filter the sessions on which it is asked: in the soak all. Otherwise a random one is asked where
+    its values are from and on one of the others, in turn, and those above on a third of the sessions, in turn."""
+    found = {}
+    for i, (text, name) in enumerate(random_filters(sessions)):
+        found[text] = sessions if SOAK else {name, sessions[(i + 1 + turn % (len(sessions) - 1)) % len(sessions)]}
+    for i, text in enumerate(SHIPPED + MORE):
+        found[text] = sessions if SOAK else {name for k, name in enumerate(sessions) if (i + k + turn) % 3 == 0}
+    for text in ALL:
+        found[text] = sessions
+    return {text: [name for name in sessions if name in of] for text, of in found.items()}
+
+
+def at_places(query, sessions):
+    """Chooses sessions as the comment in the query says."""
+    words = ', '.join("'" + name + "'" for name in sessions)
+    chosen, count = re.subn(r'(FROM meta) (GROUP BY session)', rf'\1 WHERE session IN ({words}) \2', query)
+    common.check('where a query chooses sessions', count, 1)
+    return chosen
 
 
 def translate(database, texts):
@@ -182,15 +204,10 @@ def as_engine(names, rows, lines):
 
 
 class Comparison:
-    def __init__(self, sessions):
-        self.sessions = sessions
-        self.wanted = {}
+    def __init__(self, sessions, asked):
+        self.sessions, self.asked = sessions, asked
+        self.wanted = {name: engine(name, [text for text in asked if name in asked[text]]) for name in sessions}
         self.compared = self.rows = 0
-        self.refused = collections.Counter()
-
-    def ask_engine(self, texts):
-        for name in self.sessions:
-            self.wanted[name] = engine(name, texts)
 
     def compare(self, database, text, answer):
         if isinstance(answer, dict):
@@ -202,7 +219,8 @@ class Comparison:
         by_session = collections.defaultdict(list)
         for row in rows:
             by_session[row[names.index('session')]].append(row)
-        for name in self.sessions:
+        common.check(f'{database}: {text}: other sessions', by_session.keys() - set(self.asked[text]), set())
+        for name in self.asked[text]:
             lines = self.wanted[name][text]
             # Synthetic sessions have no answers of ingest to these: the engine finds them by itself.
             if name in ('synthetic', 'deep') and re.search('user|owner', whole(text)):
@@ -235,6 +253,7 @@ BY_GROUPS = [('all | join type', 'all | join type', sorted), ('leaked | join fun
               lambda rows: sorted([row for row in rows if row[2] > 500], key=lambda row: (-row[2], int(row[0])))[:3])]
 BY_MEASURES = [('all | count', sum), ('live at peak | sum size', sum), ('all | growth 25%..75%', sum), ('all | max size', max)]
 BY_TEXTS = [text for text, *_ in BY_GROUPS + BY_MEASURES]
+ALL = list(dict.fromkeys([of for _, of, _ in BY_GROUPS] + BY_TEXTS + [plain for *_, plain in PARAMETERS]))
 SERVICES = ['shop', 'it\'s, "all"', None]
 
 
@@ -312,36 +331,37 @@ def by_node(database, folders, queries):
 
 def main():
     sessions = make_sessions()
-    texts = list(dict.fromkeys(SHIPPED + MORE + random_filters(sessions)))
+    turn = int(sys.argv[3]) if len(sys.argv) > 3 else datetime.date.today().toordinal()
+    print(f'{COUNT} random filters of seed {SEED}; turn {turn}')
+    asked = places(sessions, turn)
     folders = [f'{WORK}/{name}' for name in sessions]
     for i, name in enumerate(sessions):
         service = SERVICES[i % len(SERVICES)]
         run(f'{BUILD}/bin/mprof-export', '-q', '-f', 'csv', '--tables', f'{WORK}/{name}', f'{WORK}/{name}.db',
             *(['--label', f'service={service}'] if service else []))
     program('live at peak | where size > 1K and not function ~ "a|b" | join type | top 3')
-    comparison = Comparison(sessions)
-    comparison.ask_engine(list(dict.fromkeys(texts + [of for _, of, _ in BY_GROUPS] + BY_TEXTS + [plain for *_, plain in PARAMETERS])))
+    comparison = Comparison(sessions, asked)
     databases = os.environ.get('MPROF_TEST_DATABASES', 'duckdb postgresql' + (' clickhouse' if SOAK else '')).split()
     for database in databases:
-        translated = translate(database, texts)
-        asked = [(text, query) for text, query, _ in translated if query]
+        translated = translate(database, [*asked])
+        queries = {text: at_places(query, asked[text]) for text, query, _ in translated if query}
         before = comparison.compared
         refused = collections.Counter(re.sub(r'.*column \d+: |"[^"]*"', '', reason) for _, query, reason in translated if not query)
-        queries = [query for _, query in asked]
-        queries += [[query, values] for (_, query, _), (_, values, _) in
-                    zip(translate(database, [text for text, *_ in PARAMETERS]), PARAMETERS)]
-        queries += [run(f'{BUILD}/bin/mprof-export', '--sql', database, '--by', 'service,program', '--filter', text).stdout.decode()
-                    for text in BY_TEXTS]
-        answers = list(postgresql(folders, queries) if database == 'postgresql' else by_node(database, folders, queries))
-        for (text, _), answer in zip(asked, answers):
+        with_values = [[query, values] for (_, query, _), (_, values, _) in
+                       zip(translate(database, [text for text, *_ in PARAMETERS]), PARAMETERS)]
+        by = [run(f'{BUILD}/bin/mprof-export', '--sql', database, '--by', 'service,program', '--filter', text).stdout.decode()
+              for text in BY_TEXTS]
+        every = [*queries.values(), *with_values, *by]
+        answers = list(postgresql(folders, every) if database == 'postgresql' else by_node(database, folders, every))
+        for text, answer in zip(queries, answers):
             comparison.compare(database, text, answer)
-        for (text, _, plain), answer in zip(PARAMETERS, answers[len(asked):]):
+        for (text, _, plain), answer in zip(PARAMETERS, answers[len(queries):]):
             comparison.compare(database, plain, answer)
-        compare_by(comparison, database, answers[len(asked) + len(PARAMETERS):])
-        print(f'{database}: {len(asked)} filters on {len(sessions)} sessions, {comparison.compared - before} answers compared')
+        compare_by(comparison, database, answers[len(queries) + len(PARAMETERS):])
+        print(f'{database}: {len(queries)} filters on {len(sessions)} sessions, {comparison.compared - before} answers compared')
         for reason, count in refused.most_common():
             print(f'  {count} refused: {reason}')
-        if sum(refused.values()) > len(texts) // 2:
+        if sum(refused.values()) > len(asked) // 2:
             common.failures.append(f'{database} refuses more than half')
     print(f'{comparison.rows} rows')
     finish(comparison.compared)
