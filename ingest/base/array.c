@@ -108,6 +108,34 @@ void sort_pairs(struct number_pair *pairs, size_t count)
         sort_pairs(pairs + start, ends[value] - start);
 }
 
+/* By each digit in which numbers differ, from the lowest. */
+void sort_numbers(uint64_t *numbers, uint64_t *room, size_t count)
+{
+    uint64_t differ = 0, *from = numbers, *to = room;
+    for (size_t i = 1; i < count; i++)
+        differ |= numbers[i] ^ numbers[0];
+    struct digit digit = {differ ? (unsigned)__builtin_ctzll(differ) : 64, DIGITS - 1};
+    for (; digit.shift < 64 && differ >> digit.shift; digit.shift += DIGIT_BITS) {
+        size_t next[DIGITS] = {0}, sum = 0;
+        if (digit_of(digit, differ) == 0)
+            continue;
+        for (size_t i = 0; i < count; i++)
+            next[digit_of(digit, from[i])]++;
+        for (unsigned value = 0; value < DIGITS; value++) {
+            const size_t before = sum;
+            sum += next[value];
+            next[value] = before;
+        }
+        for (size_t i = 0; i < count; i++)
+            to[next[digit_of(digit, from[i])]++] = from[i];
+        uint64_t *const sorted = to;
+        to = from;
+        from = sorted;
+    }
+    if (from != numbers)
+        memcpy(numbers, from, count * sizeof(*numbers));
+}
+
 uint64_t hash_seed(void)
 {
     static uint64_t seed;

@@ -163,10 +163,13 @@ bool last_owners_settle(struct last_owners *owners)
     for (size_t i = 0; owners->capacity && i < owners->waiting_count; i++)
         __builtin_prefetch(&owners->pages[home(owners, owners->waiting[i].low / PAGE_BYTES)]);
     for (size_t i = 0; owners->capacity && i < owners->waiting_count; i++) {
-        const uint64_t low = owners->waiting[i].low;
+        const uint64_t low = owners->waiting[i].low, last = owners->waiting[i].high - 1;
         const struct owner_page *page = find(owners, low / PAGE_BYTES);
-        if (page->grains)
-            __builtin_prefetch(&page->grains[low % PAGE_BYTES / GRAIN], 1);
+        if (!page->grains)
+            continue;
+        __builtin_prefetch(&page->grains[low % PAGE_BYTES / GRAIN], 1);
+        if (low / PAGE_BYTES == last / PAGE_BYTES)
+            __builtin_prefetch(&page->grains[last % PAGE_BYTES / GRAIN], 1);
     }
     for (size_t i = 0; i < owners->waiting_count; i++) {
         const struct owner_span *span = &owners->waiting[i];

@@ -49,6 +49,7 @@ void residency_forget_blocks(struct residency *residency)
     free(residency->blocks.pairs);
     free(residency->blocks.large);
     free(residency->blocks.changed);
+    free(residency->blocks.room);
     free(residency->blocks.chunks);
     residency->blocks = (struct residency_blocks){.known = false};
 }
@@ -435,7 +436,7 @@ static bool note_changed(struct residency *residency, uint64_t address)
         return true;
     if (!ARRAY_GROW(blocks->changed, blocks->changed_count, blocks->changed_capacity))
         return false;
-    blocks->changed[blocks->changed_count++].key = address;
+    blocks->changed[blocks->changed_count++] = address;
     return true;
 }
 

@@ -134,8 +134,10 @@ struct residency_blocks {
     size_t count, capacity;
     struct number_pair *large; /* size, owner */
     size_t large_count, large_capacity;
-    struct number_pair *changed; /* addresses */
+    uint64_t *changed; /* addresses */
     size_t changed_count, changed_capacity;
+    uint64_t *room; /* for two numbers for each of these */
+    size_t room_capacity;
     bool known;         /* false: they have to be read again */
     uint64_t order, ns; /* of the last block, and of the last ledger */
     /* Those that a ledger has at hand. */

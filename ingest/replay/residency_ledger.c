@@ -41,12 +41,14 @@ struct ledger {
 /* A block so large has its size and owner elsewhere. */
 #define LARGE_BLOCK UINT32_MAX
 
-static bool put_block(struct residency *residency, const struct live_block *block)
+/* Makes the pair of a block. False if memory is exhausted. */
+static bool make_pair(struct residency *residency, const struct live_block *block,
+                      struct number_pair *pair)
 {
     struct residency_blocks *blocks = &residency->blocks;
     uint64_t owner = residency_owner(residency, block->stack, block->type);
     uint64_t size = block->size;
-    if (owner == OWNER_NONE || !ARRAY_GROW(blocks->pairs, blocks->count, blocks->capacity))
+    if (owner == OWNER_NONE)
         return false;
     if (size >= LARGE_BLOCK) {
         if (!ARRAY_GROW(blocks->large, blocks->large_count, blocks->large_capacity))
@@ -55,68 +57,75 @@ static bool put_block(struct residency *residency, const struct live_block *bloc
         size = LARGE_BLOCK;
         owner = blocks->large_count++;
     }
-    blocks->pairs[blocks->count++] = (struct number_pair){block->address, size << 32 | owner};
+    *pair = (struct number_pair){block->address, size << 32 | owner};
     return true;
 }
 
-/* Takes the blocks at the changed addresses out. */
-static void drop_changed(struct residency_blocks *blocks)
+/* Merges the pairs, by address, into those of the blocks. */
+static bool merge_pairs(struct residency_blocks *blocks, const struct number_pair *added,
+                        size_t count)
 {
-    const struct number_pair *changed = blocks->changed, *end = changed + blocks->changed_count;
-    size_t kept = 0;
-    for (size_t i = 0; i < blocks->count; i++) {
-        while (changed < end && changed->key < blocks->pairs[i].key)
-            changed++;
-        if (changed == end || changed->key != blocks->pairs[i].key)
-            blocks->pairs[kept++] = blocks->pairs[i];
-    }
-    blocks->count = kept;
-}
-
-/* Merges the blocks from `old` on, by address, into those before. */
-static bool merge_blocks(struct residency_blocks *blocks, size_t old)
-{
-    const size_t added = blocks->count - old;
-    size_t from = old, to = blocks->count, i = added;
-    struct number_pair *pairs = blocks->pairs;
-    /* The changes have been used. */
-    if (!array_grow(&blocks->changed, &blocks->changed_capacity, added, sizeof(*pairs)))
+    size_t from = blocks->count, to = from + count;
+    if (!array_grow(&blocks->pairs, &blocks->capacity, to, sizeof(*added)))
         return false;
-    if (added > 0)
-        memcpy(blocks->changed, pairs + old, added * sizeof(*pairs));
-    while (i > 0)
-        if (from > 0 && pairs[from - 1].key > blocks->changed[i - 1].key)
-            pairs[--to] = pairs[--from];
+    blocks->count = to;
+    while (count > 0)
+        if (from > 0 && blocks->pairs[from - 1].key > added[count - 1].key)
+            blocks->pairs[--to] = blocks->pairs[--from];
         else
-            pairs[--to] = blocks->changed[--i];
+            blocks->pairs[--to] = added[--count];
     return true;
+}
+
+/* Reads the blocks at the changed addresses. Most of them are where one was before. */
+static bool read_changed(struct residency *residency, const struct live_table *heap)
+{
+    enum { AHEAD = 16 };
+    struct residency_blocks *blocks = &residency->blocks;
+    const uint64_t *changed = blocks->changed;
+    const size_t count = blocks->changed_count, old = blocks->count;
+    size_t at = 0, kept = 0, added_count = 0;
+    if (!array_grow(&blocks->room, &blocks->room_capacity, 2 * count, sizeof(*blocks->room)))
+        return false;
+    sort_numbers(blocks->changed, blocks->room, count);
+    struct number_pair *pairs = blocks->pairs, *added = (struct number_pair *)blocks->room, pair;
+    for (size_t i = 0; i < count; i++) {
+        live_table_prefetch(heap, changed[i + AHEAD < count ? i + AHEAD : i]);
+        if (i > 0 && changed[i] == changed[i - 1])
+            continue;
+        for (; at < old && pairs[at].key < changed[i]; at++)
+            pairs[kept++] = pairs[at];
+        const bool was = at < old && pairs[at].key == changed[i];
+        const struct live_block *block = live_table_live(heap, changed[i]);
+        at += was;
+        if (!block)
+            continue;
+        if (!make_pair(residency, block, &pair))
+            return false;
+        if (was)
+            pairs[kept++] = pair;
+        else
+            added[added_count++] = pair;
+    }
+    if (kept < at && at < old)
+        memmove(pairs + kept, pairs + at, (old - at) * sizeof(*pairs));
+    blocks->count = kept + old - at;
+    return merge_pairs(blocks, added, added_count);
 }
 
 /* Brings the blocks up to date. */
 static bool read_blocks(struct residency *residency, const struct live_table *heap)
 {
-    enum { AHEAD = 8 };
     struct residency_blocks *blocks = &residency->blocks;
     const struct live_block *block;
     bool good = true;
-    if (blocks->known && blocks->large_count <= blocks->count / 16 + 1024) {
-        sort_pairs(blocks->changed, blocks->changed_count);
-        drop_changed(blocks);
-        const size_t old = blocks->count;
-        for (size_t i = 0; good && i < blocks->changed_count; i++) {
-            const uint64_t address = blocks->changed[i].key;
-            const size_t later = i + AHEAD < blocks->changed_count ? i + AHEAD : i;
-            live_table_prefetch(heap, blocks->changed[later].key);
-            if (i > 0 && blocks->changed[i - 1].key == address)
-                continue;
-            block = live_table_live(heap, address);
-            good = !block || put_block(residency, block);
-        }
-        good = good && merge_blocks(blocks, old);
-    } else {
+    if (blocks->known && blocks->large_count <= blocks->count / 16 + 1024)
+        good = read_changed(residency, heap);
+    else {
         blocks->count = blocks->large_count = 0;
         for (size_t at = 0; good && (block = live_table_next(heap, &at));)
-            good = put_block(residency, block);
+            good = ARRAY_GROW(blocks->pairs, blocks->count, blocks->capacity) &&
+                   make_pair(residency, block, &blocks->pairs[blocks->count++]);
         sort_pairs(blocks->pairs, blocks->count);
     }
     blocks->changed_count = 0;

@@ -167,6 +167,7 @@ static void sorts(void **state)
     enum { MOST = 100000 };
     static const uint64_t masks[] = {UINT64_MAX, 0xfff0, 0x7f00000ffff0, 1, UINT64_C(1) << 63};
     static struct number_pair pairs[MOST];
+    static uint64_t numbers[MOST], room[MOST];
     uint64_t seed = 1;
     for (size_t k = 0; k < sizeof(masks) / sizeof(*masks); k++)
         for (size_t count = 0; count <= MOST; count = count * 3 + 1) {
@@ -174,10 +175,13 @@ static void sorts(void **state)
             for (size_t i = 0; i < count; i++) {
                 const uint64_t key = (random_number(&seed) << 20 ^ random_number(&seed)) & masks[k];
                 pairs[i] = (struct number_pair){key, key + 7};
+                numbers[i] = key;
                 sum += key;
             }
             sort_pairs(pairs, count);
+            sort_numbers(numbers, room, count);
             for (size_t i = 0; i < count; i++) {
+                assert_true(numbers[i] == pairs[i].key);
                 assert_true(i == 0 || pairs[i - 1].key <= pairs[i].key);
                 assert_true(pairs[i].value == pairs[i].key + 7);
                 sum -= pairs[i].key;
