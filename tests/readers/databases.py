@@ -9,7 +9,6 @@ import sqlite3
 import subprocess
 
 import common
-import fleet
 from common import check, finish, run
 from postgresql import PostgreSQL
 
@@ -135,27 +134,6 @@ with PostgreSQL() as server:
                        for query, text in QUERIES.items()}
             checked += compare(f'PostgreSQL {form} {name}', results, wanted[form][name])
         server.psql('-c', 'DROP SCHEMA public CASCADE; CREATE SCHEMA public')
-    # Sessions of many machines, and the queries of the page about them.
-    paths = fleet.make()
-    view, questions = fleet.blocks()
-    machines = fleet.answers(paths)
-    folders = [tables(os.path.basename(path)[:-3], 'csv', path, labels=['--label', 'service=shop']) for path in paths]
-    for folder in folders:
-        server.psql('-f', 'load.postgresql.sql', cwd=folder, env=QUIET)
-    server.psql('-c', view)
-    check('services', server.ask('SELECT DISTINCT service FROM period', 1), [['shop']])
-    for name, query in questions.items():
-        check(f'{name} has an answer', bool(machines[name]), True)
-        check(f'PostgreSQL {name}', server.ask(query.rstrip().rstrip(';'), len((machines[name] or [[0]])[0])), machines[name])
-        checked += 1
-
-asked = [['fleet', 'view', view], *(['fleet', name, query] for name, query in questions.items())]
-results = json.loads(run('node', f'{common.SOURCE}/tests/readers/duckdb.js',
-                         json.dumps([os.path.abspath(folder) for folder in folders]), json.dumps(asked),
-                         env=common.node_environment()).stdout)
-for name in questions:
-    check(f'DuckDB {name}', results[f'fleet {name}'], machines[name])
-    checked += 1
 
 EMBEDDED = {'DuckDB': 'duckdb.js'}
 if os.environ.get('MPROF_SOAK') == '1':

@@ -8,6 +8,8 @@ const path = require('path')
 const [database, folderList, file] = process.argv.slice(2)
 const folders = JSON.parse(folderList).map((folder) => path.resolve(folder))
 const queries = JSON.parse(fs.readFileSync(file, 'utf8'))
+// A folder of Parquet has views.
+const script = (name) => (fs.existsSync(`views.${name}.sql`) ? `views.${name}.sql` : `load.${name}.sql`)
 const text = (value) => (value === null ? null : String(value))
 
 async function duckdb() {
@@ -15,7 +17,7 @@ async function duckdb() {
     const connection = await (await DuckDBInstance.create(':memory:')).connect()
     for (const folder of folders) {
         process.chdir(folder)
-        await connection.run(fs.readFileSync('load.duckdb.sql', 'utf8'))
+        await connection.run(fs.readFileSync(script('duckdb'), 'utf8'))
     }
     return async (query, values) => {
         const bound = Object.entries(values).map(([name, value]) => [name, typeof value === 'number' ? BigInt(value) : value])
@@ -30,7 +32,7 @@ function clickhouse() {
     process.on('exit', () => session.cleanup())
     for (const folder of folders) {
         process.chdir(folder)
-        session.query(fs.readFileSync('load.clickhouse.sql', 'utf8'))
+        session.query(fs.readFileSync(script('clickhouse'), 'utf8'))
     }
     return async (query, values) => {
         for (const [name, value] of Object.entries(values))
