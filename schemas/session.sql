@@ -428,9 +428,26 @@ CREATE TABLE root(                -- places outside the heap that hold reference
   retained_count INTEGER NOT NULL
 );
 CREATE TABLE reference_member(id INTEGER PRIMARY KEY, name TEXT NOT NULL); -- 'App::history', 'Node::next'
-CREATE TABLE reference(           -- from a live block or a root to a live block
+CREATE TABLE retained(            -- live blocks at a snapshot
   snapshot_id INTEGER NOT NULL REFERENCES heap_snapshot(id),
-  from_id INTEGER NOT NULL,       -- a row of allocation; below 0: -1 times the id of a root
+  allocation_id INTEGER NOT NULL,
+  state INTEGER NOT NULL,         -- 1 reachable, 2 possibly, 3 unreachable, 4 by unreachable blocks only;
+                                  -- 0: not reached, but words or blocks of the snapshot are missing
+  dominator_id INTEGER NOT NULL,  -- a row of allocation; below 0: -1 times the id of a root; 0: several
+                                  -- roots together, or unreachable
+  holder_id INTEGER NOT NULL,     -- the next one on a shortest path to a root, as dominator_id; 0: unreachable
+  bytes INTEGER NOT NULL,         -- of the blocks that would be free without it, itself included
+  count INTEGER NOT NULL,
+  referrers INTEGER NOT NULL,     -- references to it from other blocks and roots
+  from_offset INTEGER,            -- the first reference from the holder, as in other_reference, rather one
+  to_offset INTEGER,              -- without doubt; NULL: there is no holder
+  member_id INTEGER,
+  doubt INTEGER,
+  PRIMARY KEY(snapshot_id, allocation_id)
+) WITHOUT ROWID;
+CREATE TABLE other_reference(     -- from a live block or a root to a live block, but those in retained
+  snapshot_id INTEGER NOT NULL REFERENCES heap_snapshot(id),
+  from_id INTEGER NOT NULL,       -- as retained.dominator_id
   from_offset INTEGER NOT NULL,   -- of the word in the block; of a root: its address, or a register
   to_id INTEGER NOT NULL,         -- a row of allocation
   to_offset INTEGER NOT NULL,
@@ -438,18 +455,6 @@ CREATE TABLE reference(           -- from a live block or a root to a live block
   doubt INTEGER NOT NULL          -- 0; 1: it leads into the middle of the block, and no layout says why;
                                   -- 2: its upper 16 bits hold something else; 3: it lies in characters
 );
-CREATE TABLE retained(            -- live blocks at a snapshot
-  snapshot_id INTEGER NOT NULL REFERENCES heap_snapshot(id),
-  allocation_id INTEGER NOT NULL,
-  state INTEGER NOT NULL,         -- 1 reachable, 2 possibly, 3 unreachable, 4 by unreachable blocks only;
-                                  -- 0: not reached, but words or blocks of the snapshot are missing
-  dominator_id INTEGER NOT NULL,  -- as reference.from_id; 0: several roots together, or unreachable
-  holder_id INTEGER NOT NULL,     -- the next one on a shortest path to a root, as from_id; 0: unreachable
-  bytes INTEGER NOT NULL,         -- of the blocks that would be free without it, itself included
-  count INTEGER NOT NULL,
-  referrers INTEGER NOT NULL,     -- references to it from other blocks and roots
-  PRIMARY KEY(snapshot_id, allocation_id)
-) WITHOUT ROWID;
 CREATE TABLE retained_group(      -- the same of a set of blocks: nothing counts twice
   snapshot_id INTEGER NOT NULL REFERENCES heap_snapshot(id),
   kind TEXT NOT NULL,             -- 'type', 'function', 'user', 'owner', 'thread', 'state'
@@ -865,6 +870,14 @@ CREATE VIEW v_retained AS
   LEFT JOIN type ty ON ty.id = a.type_id LEFT JOIN stack st ON st.id = a.stack_id
   LEFT JOIN function f ON f.id = st.function_id LEFT JOIN owner o ON o.id = st.owner_id
   LEFT JOIN frame fr ON fr.id = st.user_frame_id LEFT JOIN function uf ON uf.id = fr.function_id;
+CREATE VIEW reference AS          -- all of them; an index leads from each from_id and to_id
+  SELECT snapshot_id, dominator_id AS from_id, from_offset, allocation_id AS to_id, to_offset, member_id, doubt
+  FROM retained WHERE (holder_id = dominator_id) = 1 AND holder_id <> 0
+  UNION ALL
+  SELECT snapshot_id, holder_id, from_offset, allocation_id, to_offset, member_id, doubt
+  FROM retained WHERE holder_id <> dominator_id AND holder_id <> 0
+  UNION ALL
+  SELECT snapshot_id, from_id, from_offset, to_id, to_offset, member_id, doubt FROM other_reference;
 CREATE VIEW v_reference AS
   SELECT x.snapshot_id AS snapshot_id, x.from_id AS from_id,
          COALESCE(ro.name, fty.name, '(unknown)') AS holder, ro.kind AS root_kind,
@@ -917,10 +930,9 @@ CREATE VIEW v_path_to_root AS
                 ELSE COALESCE((SELECT ty.name FROM allocation a JOIN type ty ON ty.id = a.type_id
                                 WHERE a.id = w.node), '(unknown)') END
               || COALESCE(CASE WHEN w.next IS NOT NULL AND w.next <> 0 THEN
-                   (SELECT ' ← ' || m.name FROM reference x
-                      JOIN reference_member m ON m.id = x.member_id
-                     WHERE x.to_id = w.node AND x.from_id = w.next
-                       AND x.snapshot_id = r.snapshot_id ORDER BY x.from_offset LIMIT 1) END, '')
+                   (SELECT ' ← ' || m.name FROM retained h
+                      JOIN reference_member m ON m.id = h.member_id
+                     WHERE h.snapshot_id = r.snapshot_id AND h.allocation_id = w.node) END, '')
               AS text
        FROM v_way w ORDER BY w.step)) AS path
   FROM retained r;

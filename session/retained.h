@@ -109,13 +109,13 @@ bool session_block_references(struct session *session, int64_t id, uint64_t bloc
 
 /* A node of the graph of references: a root or a live block. Texts live until `each` returns. */
 struct session_heap_node {
-    int64_t id;                /* of the block; below 0: of a root, times -1 */
-    const char *name, *kind;   /* of a root; NULL of a block */
-    uint32_t type, function;   /* of a block, 0: unknown; the user's function, or the call site */
-    uint64_t size, references; /* references: from it */
-    bool sure;                 /* references without doubt lead there from a root */
-    bool unreachable;          /* no root reaches it */
-    bool first;                /* nor does another unreachable block, but in its own circle */
+    int64_t id;              /* of the block; below 0: of a root, times -1 */
+    const char *name, *kind; /* of a root; NULL of a block */
+    uint32_t type, function; /* of a block, 0: unknown; the user's function, or the call site */
+    uint64_t size;
+    bool sure;        /* references without doubt lead there from a root */
+    bool unreachable; /* no root reaches it */
+    bool first;       /* nor does another unreachable block, but in its own circle */
 };
 
 struct session_heap_reference {

@@ -45,16 +45,28 @@ static const char *const edge_types[] = {"context", "element",  "property", "int
 
 #define COUNT_OF(list) (sizeof(list) / sizeof(*(list)))
 
+struct node {
+    int64_t id; /* below 0: of a root, times -1 */
+    uint64_t size;
+    uint32_t name, edges;
+    bool sure, unreachable, first; /* as in session_heap_node */
+};
+
+struct edge {
+    uint32_t name, to; /* to: an index in `nodes` */
+    bool weak;         /* it keeps nothing alive */
+};
+
 struct writing {
     const struct export *export;
     struct json *json;
     struct text_ids *texts;
     char **kept; /* texts that do not live in the session */
     size_t kept_count, kept_capacity;
-    int64_t *nodes; /* the session's, in the order of the file */
-    enum reached { UNREACHABLE, POSSIBLY, SURELY } * reached; /* by place in `nodes` */
-    size_t node_count, node_capacity, flag_capacity, root_count;
-    uint64_t references, groups; /* groups: of unreachable blocks */
+    struct node *nodes; /* the session's, and from them its references, in the order of the file */
+    struct edge *edges;
+    size_t node_count, node_capacity, edge_count, edge_capacity, root_count;
+    size_t groups; /* of unreachable blocks */
 };
 
 static bool fail(const struct writing *writing)
@@ -81,32 +93,7 @@ static bool find_text(struct writing *writing, const char *text, uint32_t *id)
     return true;
 }
 
-/* First pass: numbers the nodes and counts their references. */
-static bool count_node(void *context, const struct session_heap_node *node)
-{
-    struct writing *writing = context;
-    if (!ARRAY_GROW(writing->nodes, writing->node_count, writing->node_capacity) ||
-        !ARRAY_GROW(writing->reached, writing->node_count, writing->flag_capacity))
-        return fail(writing);
-    writing->nodes[writing->node_count++] = node->id;
-    writing->root_count += node->id < 0;
-    writing->references += node->references;
-    writing->reached[writing->node_count - 1] = node->unreachable ? UNREACHABLE
-                                                : node->sure      ? SURELY
-                                                                  : POSSIBLY;
-    writing->groups += node->first;
-    return true;
-}
-
-static void put_node(struct writing *writing, int type, uint32_t name, uint64_t id, uint64_t size,
-                     uint64_t edges)
-{
-    const uint64_t fields[] = {(uint64_t)type, name, id, size, edges, 0, 0};
-    for (size_t i = 0; i < COUNT_OF(fields); i++)
-        json_number(writing->json, fields[i]);
-}
-
-static bool write_node(void *context, const struct session_heap_node *node)
+static bool add_node(void *context, const struct session_heap_node *node)
 {
     struct writing *writing = context;
     struct session *session = writing->export->own.session;
@@ -121,10 +108,12 @@ static bool write_node(void *context, const struct session_heap_node *node)
                  node->function ? session_function_name(session, node->function) : "?");
     if (!find_text(writing, export_clean(&writing->export->own, text), &name))
         return false;
-    /* V8's numbers of objects are odd. Those of blocks are twice their id plus 1. */
-    put_node(writing, node->id < 0 ? NODE_SYNTHETIC : NODE_OBJECT, name,
-             node->id < 0 ? (uint64_t)-node->id * 2 : (uint64_t)node->id * 2 + 1, node->size,
-             node->references);
+    if (!ARRAY_GROW(writing->nodes, writing->node_count, writing->node_capacity))
+        return fail(writing);
+    writing->nodes[writing->node_count++] =
+        (struct node){node->id, node->size, name, 0, node->sure, node->unreachable, node->first};
+    writing->root_count += node->id < 0;
+    writing->groups += node->first;
     return true;
 }
 
@@ -134,23 +123,12 @@ static size_t index_of(const struct writing *writing, int64_t id)
     size_t low = id < 0 ? 0 : writing->root_count;
     const size_t end = id < 0 ? writing->root_count : writing->node_count;
     /* Roots have descending numbers, since theirs are below 0. */
-    ARRAY_BISECT(low, end, id < 0 ? writing->nodes[middle] > id : writing->nodes[middle] < id);
+    ARRAY_BISECT(low, end,
+                 id < 0 ? writing->nodes[middle].id > id : writing->nodes[middle].id < id);
     return low;
 }
 
-static uint64_t place_of(size_t index)
-{
-    return (index + OWN_NODES) * COUNT_OF(node_fields);
-}
-
-static void put_edge(struct writing *writing, int type, uint64_t name, uint64_t place)
-{
-    json_number(writing->json, (uint64_t)type);
-    json_number(writing->json, name);
-    json_number(writing->json, place);
-}
-
-static bool write_reference(void *context, const struct session_heap_reference *reference)
+static bool add_edge(void *context, const struct session_heap_reference *reference)
 {
     struct writing *writing = context;
     char text[64];
@@ -163,21 +141,32 @@ static bool write_reference(void *context, const struct session_heap_reference *
             export_clean(&writing->export->own, reference->member ? reference->member : text),
             &name))
         return false;
-    /* These keep nothing alive. */
-    const size_t from = index_of(writing, reference->from), to = index_of(writing, reference->to);
-    const bool weak =
-        (writing->reached[from] == UNREACHABLE && writing->reached[to] != UNREACHABLE) ||
-        (reference->doubt && writing->reached[to] == SURELY);
-    put_edge(writing, weak ? EDGE_WEAK : EDGE_PROPERTY, name, place_of(to));
+    const size_t place = index_of(writing, reference->to);
+    struct node *from = &writing->nodes[index_of(writing, reference->from)];
+    const struct node *to = &writing->nodes[place];
+    if (!ARRAY_GROW(writing->edges, writing->edge_count, writing->edge_capacity))
+        return fail(writing);
+    writing->edges[writing->edge_count++] =
+        (struct edge){name, (uint32_t)place,
+                      (from->unreachable && !to->unreachable) || (reference->doubt && to->sure)};
+    from->edges++;
     return true;
 }
 
-static bool write_group(void *context, const struct session_heap_node *node)
+static void put_node(struct json *json, int type, uint32_t name, uint64_t id, uint64_t size,
+                     uint64_t edges)
 {
-    struct writing *writing = context;
-    if (node->first)
-        put_edge(writing, EDGE_ELEMENT, ++writing->groups, place_of(index_of(writing, node->id)));
-    return true;
+    const uint64_t fields[] = {(uint64_t)type, name, id, size, edges, 0, 0};
+    for (size_t i = 0; i < COUNT_OF(fields); i++)
+        json_number(json, fields[i]);
+}
+
+/* Puts an edge to the node at `index` in the file. */
+static void put_edge(struct json *json, int type, uint64_t name, size_t index)
+{
+    json_number(json, (uint64_t)type);
+    json_number(json, name);
+    json_number(json, index * COUNT_OF(node_fields));
 }
 
 static void put_list(struct json *json, const char *const *texts, size_t count)
@@ -223,56 +212,63 @@ static void put_meta(struct writing *writing)
     json_object_end(json);
     json_member_number(json, "node_count", writing->node_count + OWN_NODES);
     json_member_number(json, "edge_count",
-                       writing->references + writing->root_count + 1 + writing->groups);
+                       writing->edge_count + writing->root_count + 1 + writing->groups);
     json_member_number(json, "trace_function_count", 0);
     json_object_end(json);
 }
 
-static bool put_nodes(struct writing *writing, int64_t snapshot)
+static void put_nodes(const struct writing *writing, uint32_t roots, uint32_t unreachable)
 {
-    uint32_t root, unreachable;
-    if (!find_text(writing, "(roots)", &root) || !find_text(writing, "(unreachable)", &unreachable))
-        return false;
-    json_member_array(writing->json, "nodes");
-    put_node(writing, NODE_SYNTHETIC, root, 1, 0, writing->root_count + 1);
+    struct json *json = writing->json;
+    json_member_array(json, "nodes");
+    put_node(json, NODE_SYNTHETIC, roots, 1, 0, writing->root_count + 1);
     /* Roots have the even numbers from 2 on: the next one is free. */
-    const int64_t last = writing->root_count ? writing->nodes[writing->root_count - 1] : 0;
-    put_node(writing, NODE_SYNTHETIC, unreachable, (uint64_t)-last * 2 + 2, 0, writing->groups);
-    if (!session_heap_nodes(writing->export->own.session, snapshot, write_node, writing,
-                            writing->export->error))
-        return false;
-    json_array_end(writing->json);
-    return true;
+    const int64_t last = writing->root_count ? writing->nodes[writing->root_count - 1].id : 0;
+    put_node(json, NODE_SYNTHETIC, unreachable, (uint64_t)-last * 2 + 2, 0, writing->groups);
+    for (size_t i = 0; i < writing->node_count; i++) {
+        const struct node *node = &writing->nodes[i];
+        /* V8's numbers of objects are odd. Those of blocks are twice their id plus 1. */
+        put_node(json, node->id < 0 ? NODE_SYNTHETIC : NODE_OBJECT, node->name,
+                 node->id < 0 ? (uint64_t)-node->id * 2 : (uint64_t)node->id * 2 + 1, node->size,
+                 node->edges);
+    }
+    json_array_end(json);
 }
 
-static bool put_edges(struct writing *writing, int64_t snapshot)
+static void put_edges(const struct writing *writing)
 {
-    struct session *session = writing->export->own.session;
-    json_member_array(writing->json, "edges");
+    struct json *json = writing->json;
+    uint64_t groups = 0;
+    json_member_array(json, "edges");
     for (size_t i = 0; i < writing->root_count; i++)
-        put_edge(writing, EDGE_ELEMENT, i + 1, place_of(i));
-    put_edge(writing, EDGE_ELEMENT, writing->root_count + 1, COUNT_OF(node_fields));
-    writing->groups = 0;
-    if (!session_heap_nodes(session, snapshot, write_group, writing, writing->export->error) ||
-        !session_heap_references(session, snapshot, write_reference, writing,
-                                 writing->export->error))
-        return false;
-    json_array_end(writing->json);
-    return true;
+        put_edge(json, EDGE_ELEMENT, i + 1, i + OWN_NODES);
+    put_edge(json, EDGE_ELEMENT, writing->root_count + 1, 1);
+    for (size_t i = 0; i < writing->node_count; i++)
+        if (writing->nodes[i].first)
+            put_edge(json, EDGE_ELEMENT, ++groups, i + OWN_NODES);
+    for (size_t i = 0; i < writing->edge_count; i++) {
+        const struct edge *edge = &writing->edges[i];
+        put_edge(json, edge->weak ? EDGE_WEAK : EDGE_PROPERTY, edge->name, edge->to + OWN_NODES);
+    }
+    json_array_end(json);
 }
 
 static bool put_file(struct writing *writing, int64_t snapshot)
 {
     static const char *const empty[] = {"trace_function_infos", "trace_tree", "samples",
                                         "locations"};
+    struct session *session = writing->export->own.session;
     struct json *json = writing->json;
-    if (!session_heap_nodes(writing->export->own.session, snapshot, count_node, writing,
-                            writing->export->error))
+    uint32_t roots, unreachable;
+    if (!find_text(writing, "(roots)", &roots) ||
+        !find_text(writing, "(unreachable)", &unreachable) ||
+        !session_heap_nodes(session, snapshot, add_node, writing, writing->export->error) ||
+        !session_heap_references(session, snapshot, add_edge, writing, writing->export->error))
         return false;
     json_object(json);
     put_meta(writing);
-    if (!put_nodes(writing, snapshot) || !put_edges(writing, snapshot))
-        return false;
+    put_nodes(writing, roots, unreachable);
+    put_edges(writing);
     for (size_t i = 0; i < COUNT_OF(empty); i++) {
         json_member_array(json, empty[i]);
         json_array_end(json);
@@ -307,7 +303,7 @@ bool export_heapsnapshot(struct export *export)
     text_ids_free(writing.texts);
     for (size_t i = 0; i < writing.kept_count; i++)
         free(writing.kept[i]);
-    FREE_ALL(writing.kept, writing.nodes, writing.reached);
+    FREE_ALL(writing.kept, writing.nodes, writing.edges);
     session_heap_snapshots_free(&snapshots);
     return good;
 }

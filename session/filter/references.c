@@ -246,12 +246,14 @@ static bool find_neighbours(const struct snapshots *all, bool outward, const uin
                             uint64_t *found, struct session_error *error)
 {
     struct following following = {all->session, of, found};
-    char sql[160];
+    char sql[320];
     bool good = true;
     for (size_t i = 0; good && i < all->count; i++) {
         snprintf(sql, sizeof(sql),
-                 "SELECT %s FROM reference WHERE snapshot_id = %" PRId64 " AND from_id > 0",
-                 outward ? "from_id, to_id" : "to_id, from_id", all->rows[i].id);
+                 "SELECT %s FROM (SELECT holder_id AS from_id, allocation_id AS to_id FROM retained"
+                 " WHERE snapshot_id = %" PRId64 " UNION ALL SELECT from_id, to_id"
+                 " FROM other_reference WHERE snapshot_id = %" PRId64 ") WHERE from_id > 0",
+                 outward ? "from_id, to_id" : "to_id, from_id", all->rows[i].id, all->rows[i].id);
         good = database_each(all->session->database, sql, follow, &following, error);
     }
     return good;

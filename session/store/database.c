@@ -73,6 +73,14 @@ static void bind_allocation(sqlite3_stmt *query)
     sqlite3_bind_text(query, 2, number + 1, (int)(end - number - 1), SQLITE_STATIC);
 }
 
+char *database_view(const char *name)
+{
+    char begin[64];
+    snprintf(begin, sizeof(begin), "CREATE VIEW %s AS", name);
+    const char *text = strstr(strstr(session_sql, begin), "SELECT");
+    return strndup(text, strcspn(text, ";"));
+}
+
 /* Collects the names that a statement gives. Sessions have some only by their users. */
 static int find_names(sqlite3 *database, const char *sql, char *names, size_t size)
 {

@@ -31,6 +31,10 @@ bool database_changed(struct database *database);
 void database_release(struct database *database);
 const char *database_path(const struct database *database);
 
+/* Returns what the view `name` of schemas/session.sql selects, to be freed, without its `;`. Views
+ * of a session are not read: it may come from elsewhere. NULL: memory is exhausted. */
+char *database_view(const char *name);
+
 /* Handles one row of a query. Returning false (with `error` set) stops the query. */
 typedef bool database_handler(void *context, const struct database_row *row,
                               struct session_error *error);

@@ -182,6 +182,12 @@ bool session_retained(struct session *session, int64_t id, enum session_retained
     return database_each(session->database, sql, read_count, &reading, error);
 }
 
+/* The member through which its dominator holds the block of a row r of `retained`. */
+#define MEMBER_ID                                                                                  \
+    "iif(r.holder_id = r.dominator_id, r.member_id, (SELECT min(x.member_id)"                      \
+    " FROM other_reference x WHERE x.to_id = r.allocation_id AND x.snapshot_id = r.snapshot_id"    \
+    " AND x.from_id = r.dominator_id))"
+
 /* Links of chains that one question follows. */
 #define LINKS_MAX 20000u
 
@@ -209,27 +215,21 @@ static bool find_link(struct session *session, int64_t id, int64_t node, struct 
     char sql[512];
     link->children = 0;
     snprintf(sql, sizeof(sql),
-             "SELECT r.allocation_id, a.type_id, ifnull((SELECT min(x.member_id) FROM reference x"
-             " WHERE x.to_id = r.allocation_id AND x.snapshot_id = r.snapshot_id AND"
-             " x.from_id = %" PRId64 "), 0), a.size FROM retained r"
+             "SELECT r.allocation_id, a.type_id, " MEMBER_ID ", a.size FROM retained r"
              " JOIN allocation a ON a.id = r.allocation_id WHERE r.dominator_id = %" PRId64
              " AND r.snapshot_id = %" PRId64 " AND r.state < 3 LIMIT 2",
-             node, node, id);
+             node, id);
     return database_each(session->database, sql, read_link, link, error);
 }
 
-/* Follows the chain that begins with a child of `parent`. */
-static bool follow_chain(struct session *session, int64_t id, int64_t parent,
-                         struct session_retained_row *row, size_t *links,
-                         struct session_error *error)
+/* Follows the chain that begins with a child of a node. */
+static bool follow_chain(struct session *session, int64_t id, struct session_retained_row *row,
+                         size_t *links, struct session_error *error)
 {
     struct link first = {.id = 0}, link;
     char sql[512];
-    snprintf(sql, sizeof(sql),
-             "SELECT a.id, a.type_id, ifnull((SELECT min(x.member_id) FROM reference x WHERE"
-             " x.to_id = a.id AND x.snapshot_id = %" PRId64 " AND x.from_id = %" PRId64
-             "), 0), a.size FROM allocation a WHERE a.id = %" PRId64,
-             id, parent, row->id);
+    snprintf(sql, sizeof(sql), "SELECT id, type_id, 0, size FROM allocation WHERE id = %" PRId64,
+             row->id);
     if (!database_each(session->database, sql, read_link, &first, error))
         return false;
     /* The first one is held by its parent, which may be another kind of thing. */
@@ -333,9 +333,7 @@ bool session_retained_children(struct session *session, int64_t id, int64_t node
     *retained = (struct session_retained){.rows = NULL};
     snprintf(sql, sizeof(sql),
              "SELECT r.allocation_id, (SELECT name FROM type WHERE id = a.type_id),"
-             " (SELECT m.name FROM reference x JOIN reference_member m ON m.id = x.member_id"
-             " WHERE x.to_id = r.allocation_id AND x.snapshot_id = r.snapshot_id"
-             " AND x.from_id = r.dominator_id ORDER BY x.from_offset LIMIT 1),"
+             " (SELECT m.name FROM reference_member m WHERE m.id = " MEMBER_ID "),"
              " a.size, 1, r.bytes, r.count FROM retained r"
              " JOIN allocation a ON a.id = r.allocation_id WHERE r.dominator_id = %" PRId64
              " AND r.snapshot_id = %" PRId64 " AND r.state < 3"
@@ -343,7 +341,7 @@ bool session_retained_children(struct session *session, int64_t id, int64_t node
              node, id);
     bool good = database_each(session->database, sql, read_row, &reading, error);
     for (size_t i = 0; good && i < retained->count; i++)
-        good = follow_chain(session, id, node, &retained->rows[i], &links, error);
+        good = follow_chain(session, id, &retained->rows[i], &links, error);
     return good;
 }
 
@@ -352,16 +350,17 @@ bool session_block_references(struct session *session, int64_t id, uint64_t bloc
                               struct session_retained *retained, struct session_error *error)
 {
     struct reading reading = {.session = session, .retained = retained, .most = most};
-    char *sql;
+    char *references = NULL, *sql = NULL;
     *retained = (struct session_retained){.rows = NULL};
-    if (asprintf(&sql, "WITH asked(snapshot_id, block) AS (VALUES (%" PRId64 ", %" PRIu64 "))\n%s",
-                 id, block,
-                 part == BLOCK_ITSELF      ? block_itself_sql
-                 : part == BLOCK_REFERRERS ? block_referrers_sql
-                                           : block_referents_sql) < 0)
-        return session_fail_memory(error, "who keeps memory alive");
-    const bool good = database_each(session->database, sql, read_row, &reading, error);
-    free(sql);
+    const int length =
+        part == BLOCK_ITSELF ? asprintf(&sql, block_itself_sql, (long long)id, (long long)block)
+        : !(references = database_view("reference"))
+            ? -1
+            : asprintf(&sql, part == BLOCK_REFERRERS ? block_referrers_sql : block_referents_sql,
+                       references, (long long)id, (long long)block);
+    const bool good = length >= 0 ? database_each(session->database, sql, read_row, &reading, error)
+                                  : session_fail_memory(error, "who keeps memory alive");
+    FREE_ALL(references, sql);
     return good;
 }
 
@@ -436,10 +435,8 @@ bool session_path_to_root(struct session *session, int64_t id, uint64_t allocati
         else
             snprintf(sql, sizeof(sql),
                      "SELECT r.holder_id, coalesce((SELECT name FROM type WHERE id = a.type_id),"
-                     " '(unknown)'), (SELECT m.name FROM reference x JOIN reference_member m"
-                     " ON m.id = x.member_id WHERE x.to_id = r.allocation_id AND"
-                     " x.snapshot_id = r.snapshot_id AND x.from_id = r.holder_id"
-                     " ORDER BY x.from_offset LIMIT 1) FROM retained r JOIN allocation a"
+                     " '(unknown)'), (SELECT name FROM reference_member WHERE id = r.member_id)"
+                     " FROM retained r JOIN allocation a"
                      " ON a.id = r.allocation_id WHERE r.snapshot_id = %" PRId64
                      " AND r.allocation_id = %" PRId64,
                      id, node);
@@ -474,18 +471,18 @@ struct walking {
 static bool walk_node(void *context, const struct database_row *row, struct session_error *error)
 {
     const struct walking *walking = context;
+    const int64_t state = database_number(row, 6);
     struct session_heap_node node = {
         .id = database_number(row, 0),
         .name = database_text(row, 1),
         .kind = database_text(row, 2),
         .type = (uint32_t)database_number(row, 3),
         .function = (uint32_t)database_number(row, 4),
-        .sure = database_number(row, 7) == 1,
-        .unreachable = database_number(row, 7) == 0 || database_number(row, 7) > 2,
-        .first = database_number(row, 7) == 0 || database_number(row, 7) == 3,
+        .sure = state == 1,
+        .unreachable = state == 0 || state > 2,
+        .first = state == 0 || state == 3,
     };
     return database_natural(walking->database, row, 5, "the size of a block", &node.size, error) &&
-           database_natural(walking->database, row, 6, "references", &node.references, error) &&
            walking->node(walking->context, &node);
 }
 
@@ -494,19 +491,16 @@ bool session_heap_nodes(struct session *session, int64_t id,
                         void *context, struct session_error *error)
 {
     struct walking walking = {.database = session->database, .node = each, .context = context};
-    char sql[1024];
+    char sql[512];
     snprintf(sql, sizeof(sql),
-             "SELECT -o.id, o.name, o.kind, 0, 0, 0, (SELECT count(*) FROM reference x"
-             " WHERE x.from_id = -o.id AND x.snapshot_id = o.snapshot_id), 1"
-             " FROM root o WHERE o.snapshot_id = %" PRId64 " ORDER BY o.id",
+             "SELECT -id, name, kind, 0, 0, 0, 1 FROM root WHERE snapshot_id = %" PRId64
+             " ORDER BY id",
              id);
     if (!database_each(session->database, sql, walk_node, &walking, error))
         return false;
     snprintf(sql, sizeof(sql),
              "SELECT r.allocation_id, NULL, NULL, a.type_id,"
-             " coalesce(fr.function_id, st.function_id, 0), a.size, (SELECT count(*)"
-             " FROM reference x WHERE x.from_id = r.allocation_id AND"
-             " x.snapshot_id = r.snapshot_id), r.state"
+             " coalesce(fr.function_id, st.function_id, 0), a.size, r.state"
              " FROM retained r JOIN allocation a ON a.id = r.allocation_id"
              " LEFT JOIN stack st ON st.id = a.stack_id"
              " LEFT JOIN frame fr ON fr.id = st.user_frame_id"
@@ -535,17 +529,18 @@ bool session_heap_references(struct session *session, int64_t id,
                              void *context, struct session_error *error)
 {
     struct walking walking = {.database = session->database, .reference = each, .context = context};
-    static const char *const which[] = {"< 0 ORDER BY x.from_id DESC, x.rowid",
-                                        "> 0 ORDER BY x.from_id, x.rowid"};
-    bool good = true;
+    static const char *const which[] = {"< 0 ORDER BY x.from_id DESC", "> 0 ORDER BY x.from_id"};
+    char *references = database_view("reference");
+    bool good = references || session_fail_memory(error, "references");
     for (size_t i = 0; good && i < sizeof(which) / sizeof(*which); i++) {
-        char sql[512];
+        char sql[2048];
         snprintf(sql, sizeof(sql),
-                 "SELECT x.from_id, x.to_id, x.from_offset, m.name, x.doubt FROM reference x"
-                 " LEFT JOIN reference_member m ON m.id = x.member_id"
-                 " WHERE x.snapshot_id = %" PRId64 " AND x.from_id %s",
-                 id, which[i]);
+                 "SELECT x.from_id, x.to_id, x.from_offset, m.name, x.doubt"
+                 " FROM (%s) x LEFT JOIN reference_member m ON m.id = x.member_id"
+                 " WHERE x.snapshot_id = %" PRId64 " AND x.from_id %s, x.from_offset",
+                 references, id, which[i]);
         good = database_each(session->database, sql, walk_reference, &walking, error);
     }
+    free(references);
     return good;
 }

@@ -11,6 +11,6 @@ DELETE FROM tile;
 DELETE FROM meta WHERE key = 'slot_ns';
 DELETE FROM root;
 DELETE FROM reference_member;
-DELETE FROM reference;
+DELETE FROM other_reference;
 DELETE FROM retained;
 DELETE FROM retained_group;

@@ -20,6 +20,10 @@ INSERT INTO sqlite_stat1 SELECT 'type', 'type_name', (count(*) + 1) || ' 1' FROM
 -- Let the planner test the pieces of all stacks against a filter of those that have a frame.
 INSERT INTO sqlite_stat1 SELECT 'stack_node', NULL, count(*) FROM stack_node;
 INSERT INTO sqlite_stat1 SELECT 'stack_run', 'stack_run', count(*) || ' 4 1' FROM stack_run;
+-- Let the planner find a block without naming its snapshot.
+INSERT INTO sqlite_stat1 SELECT 'retained', 'retained', n || ' ' || (n / snapshots) || ' 1'
+  FROM (SELECT sum(own_count) AS n, count(DISTINCT snapshot_id) AS snapshots FROM retained_group
+        WHERE kind = 'state') WHERE n > 0;
 -- max(id) with a condition would be a scan.
 INSERT INTO sqlite_stat1 SELECT 'allocation', NULL, n
   FROM (SELECT id AS n FROM allocation ORDER BY id DESC LIMIT 1);

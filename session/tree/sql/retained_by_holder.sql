@@ -4,9 +4,7 @@
 SELECT 0, type, holder, sum(size), count(*), sum(size), count(*) FROM
   (SELECT ifnull((SELECT name FROM type WHERE id = a.type_id), '(unknown type)') AS type,
      a.size AS size,
-     coalesce((SELECT m.name FROM reference x JOIN reference_member m ON m.id = x.member_id
-                WHERE x.to_id = r.allocation_id AND x.snapshot_id = r.snapshot_id
-                  AND x.from_id = r.holder_id ORDER BY x.from_offset LIMIT 1),
+     coalesce((SELECT name FROM reference_member WHERE id = r.member_id),
        o.name || ' (' || o.kind || ')', (SELECT name FROM type WHERE id = h.type_id),
        CASE WHEN r.holder_id <> 0 THEN '(unknown type)' WHEN r.state = 0 THEN '(unknown)'
          ELSE '(unreachable)' END) AS holder
