@@ -52,6 +52,25 @@ MORE = ['live | where lifetime in 52us..118963872ns | top 100000 | color 3 | joi
         'live at peak | where arena is not null | sum resident', 'live at 50% | where process is not null | sort resident']
 
 
+# Blocks begin and end around a clear: some outlive it, others nearly do.
+CLEARS = '''#include <stdlib.h>
+#include <unistd.h>
+static void *kept[300];
+__attribute__((noinline)) void store(int i) { kept[i] = malloc(100 + i); }
+__attribute__((noinline)) void clear_some(int i, int end) { for (; i < end; i++) free(kept[i]); }
+__attribute__((noinline)) void drop(int i) { free(kept[i]); }
+int main(void)
+{
+    for (int i = 0; i < 140; i++) { store(i); if (i > 99 && i < 136) usleep(1); }
+    clear_some(0, 20);
+    for (int i = 140; i < 180; i++) { usleep(1); store(i); drop(i - 100); }
+    for (int i = 80; i < 130; i++) { usleep(i < 110 ? 1 : 1000); drop(i); }
+    clear_some(130, 140);
+    return 0;
+}
+'''
+
+
 def record(name, *command, options=()):
     run(f'{BUILD}/bin/mprof-run', '-q', '-o', f'{WORK}/{name}.bin', *options, '--', *command, status=None)
     run(f'{BUILD}/bin/mprof-ingest', '-q', '-o', f'{WORK}/{name}.db', f'{WORK}/{name}.bin')
@@ -71,7 +90,8 @@ def make_sessions():
     record('arenas', f'{tests}/arena')
     record('threads', f'{tests}/graphs/handed_over', options=['--free-stacks'])
     record('marks', f'{tests}/graphs/growing_cache', 'faulty')
-    record('cleared', f'{tests}/graphs/half_cleared', 'faulty', options=['--free-stacks'])
+    run('cc', '-g', '-x', 'c', '-', '-o', f'{WORK}/clears', input=CLEARS.encode())
+    record('cleared', f'{WORK}/clears', options=['--free-stacks'])
     record('padded', f'{tests}/graphs/padded_cells', 'faulty')
     shutil.copy(f'{WORK}/arenas.db', f'{WORK}/collected.db')
     with sqlite3.connect(f'{WORK}/collected.db') as database:
