@@ -22,6 +22,7 @@
 #define ARENA_ALIGNMENT (UINT64_C(64) << 20)
 #define STACK_TOP UINT64_C(8192)  /* where the control block of a stack's thread lies */
 #define CONTROL_STEP UINT64_C(64) /* its alignment */
+#define CONTROL_KEPT UINT64_C(16) /* what counts of one whose thread has ended */
 #define PAGEMAP_PRESENT (UINT64_C(1) << 63)
 
 /* A line of /proc/PID/maps. */
@@ -330,32 +331,34 @@ static bool is_present(const struct reference_maps *maps, uint64_t start, uint64
     return present;
 }
 
-/* Returns true if the region is the stack of a thread that has ended, which the C library keeps for
- * the next one: a guard below, at its end the control block of a thread, which has its own address
- * in its first and third word, and no thread in it. */
-static bool is_ended_stack(const struct reference_maps *maps, const struct reference_region *region,
-                           const struct reference_region *below,
-                           const struct reference_stack *stacks, size_t count)
+/* Returns the end of what the next thread takes over from one that has ended, whose stack is the
+ * region, 0 if it is none. The C library keeps the stack with a guard below and a control block at
+ * its end, which has its own address in its first and third word; the second one holds the table of
+ * thread-local storage, a block. */
+static uint64_t ended_stack(const struct reference_maps *maps,
+                            const struct reference_region *region,
+                            const struct reference_region *below,
+                            const struct reference_stack *stacks, size_t count)
 {
     uint64_t words[STACK_TOP / 8];
     if (count == 0 || !below || below->end != region->start || below->reads || below->writes ||
         !region->writes || region->start % ARENA_ALIGNMENT == 0)
-        return false;
+        return 0;
     for (size_t i = 0; i < count; i++)
         if ((stacks[i].stack_pointer >= region->start && stacks[i].stack_pointer < region->end) ||
             (stacks[i].thread_pointer >= region->start && stacks[i].thread_pointer < region->end))
-            return false;
+            return 0;
     for (uint64_t size = PAGE; size <= STACK_TOP && size <= region->end - region->start;
          size += PAGE) {
         const uint64_t start = region->end - size;
         if (!is_present(maps, start, start + PAGE) ||
             !attach_read(maps->process, start, words, PAGE))
-            return false;
+            return 0;
         for (uint64_t at = start; at < start + PAGE; at += CONTROL_STEP)
             if (words[(at - start) / 8] == at && words[(at - start) / 8 + 2] == at)
-                return true;
+                return at + CONTROL_KEPT;
     }
-    return false;
+    return 0;
 }
 
 static uint64_t from_stack_pointer(uint64_t stack_pointer)
@@ -393,17 +396,17 @@ static bool take_anonymous(struct reference_maps *maps, const struct reference_r
         mapping.start = data.end;
         return add_others(maps, mapping);
     }
-    if (is_ended_stack(maps, region, below, stacks, count))
-        return true;
-    const uint64_t end = stack_end(region, below, stack_in(region, stacks, count, &lowest));
+    const uint64_t ended = ended_stack(maps, region, below, stacks, count);
+    const uint64_t end =
+        ended ? ended : stack_end(region, below, stack_in(region, stacks, count, &lowest));
     if (end) {
         struct reference_mapping stack = mapping;
         stack.end = end;
-        stack.from = from_stack_pointer(lowest);
+        stack.from = ended ? ended - CONTROL_KEPT : from_stack_pointer(lowest);
         stack.kind = TRACE_REFERENCES_STACK;
         if (!add_mapping(maps, stack))
             return false;
-        mapping.start = end;
+        mapping.start = ended ? mapping.end : end;
     }
     return add_others(maps, mapping);
 }

@@ -62,6 +62,7 @@ roots_of() {
 }
 expect "what ended threads held" "$(roots_of 1100)" ""
 expect "what ended threads held is unreachable" "SELECT count(*) FROM v_unreachable WHERE size = 1100" 3
+expect "their control blocks hold what the next threads take over" "SELECT count(*) > 0, sum(reachability = 'unreachable') FROM v_retained WHERE size <> 1100" "1|0"
 expect "a register" "$(roots_of 1200)" "register r12 of roots"
 expect "a variable of a thread" "$(roots_of 1300)" "thread-local of_thread"
 expect "a variable of a thread that is a record" "$(roots_of 1400)" "thread-local more"
