@@ -105,15 +105,9 @@ static void *dlsym_of_allocator(void *handle, const char *name)
     return entry ? entry : found;
 }
 
-/* Finds the real dlsym by its version, since dlsym cannot look up itself. On x86_64 it has had this
- * version from the beginning. */
 __attribute__((used)) void *entry_dlsym_before(void *handle, const char *name)
 {
-    void *next = atomic_load_explicit(&entry_dlsym_next, memory_order_acquire);
-    if (!next) {
-        next = c_library_dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
-        atomic_store_explicit(&entry_dlsym_next, next, memory_order_release);
-    }
+    void *next = real_next(&entry_dlsym_next, "dlsym");
     unhooked_modules_check();
     /* The loader knows by its caller which definition is the next one. */
     return handle != RTLD_NEXT && allocators_are_loaded() && allocators_find(name) &&

@@ -266,6 +266,30 @@ enum { EARLY, ASKING, KNOWN };
 static _Atomic int resolution;
 static bool apart; /* real_take_first() was called */
 
+/* A program at a fixed address that takes the address of a function has a symbol for it that leads
+ * to its own jump table. */
+struct question {
+    const char *name;
+    const void *function;
+};
+
+/* Looks at the first object only, the program. */
+static int look_at_program(struct dl_phdr_info *info, size_t size, void *argument)
+{
+    const struct question *question = (const struct question *)argument;
+    struct got_object program = got_object_of(info);
+    return got_object_measure(&program) && got_object_holds(&program, question->function) &&
+                   !got_object_defines(&program, question->name)
+               ? 1
+               : -1;
+}
+
+static bool is_jump_table(const char *name, const void *function)
+{
+    struct question question = {name, function};
+    return dl_iterate_phdr(look_at_program, &question) == 1;
+}
+
 /* An object that defines the name. */
 struct definer {
     const char *name;
@@ -287,17 +311,13 @@ static int look_for_definer(struct dl_phdr_info *info, size_t size, void *argume
     return 1;
 }
 
-/* Returns the first definition. A program at a fixed address that takes the address of a function
- * has a symbol for it that leads to its own jump table. Then the loader is asked for that of the
- * first other object that has one: asked by name it gives the right one of several versions. */
+/* Returns the first definition. If that is a jump table, the loader is asked for the definition of
+ * the first other object that has one: asked by name it gives the right one of several versions. */
 static void *first_definition(const char *name)
 {
     static struct definer definer;
-    const ElfW(Sym) *symbol = NULL;
-    Dl_info info;
     void *first = c_library_dlsym(RTLD_DEFAULT, name);
-    if (!first || !dladdr1(first, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol ||
-        symbol->st_shndx != SHN_UNDEF)
+    if (!first || !is_jump_table(name, first))
         return first;
     definer.name = name;
     if (!dl_iterate_phdr(look_for_definer, &definer))
@@ -426,14 +446,10 @@ static void *real_comes_before(const char *name, Dl_info *other)
 {
     void *first = c_library_dlsym(RTLD_DEFAULT, name);
     Dl_info own;
-    const ElfW(Sym) *symbol = NULL;
-    if (!first || !dladdr((void *)real_is_reached, &own) ||
-        !dladdr1(first, other, (void **)&symbol, RTLD_DL_SYMENT) ||
+    if (!first || !dladdr((void *)real_is_reached, &own) || !dladdr(first, other) ||
         own.dli_fbase == other->dli_fbase)
         return NULL;
-    /* If a program at a fixed address takes the address of malloc, that address lies in its own
-     * jump table. The symbol is there, but it is not a definition. */
-    return symbol && symbol->st_shndx == SHN_UNDEF ? NULL : first;
+    return is_jump_table(name, first) ? NULL : first;
 }
 
 bool real_is_reached(void)
