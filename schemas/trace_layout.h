@@ -95,7 +95,7 @@ static inline const char *trace_unrecorded_text(uint32_t reason)
         [TRACE_UNRECORDED_NOT] = "recorded",
         [TRACE_UNRECORDED_STATIC] = "statically linked",
         [TRACE_UNRECORDED_FOREIGN] = "not a 64-bit x86 program",
-        [TRACE_UNRECORDED_OTHER_LIBC] = "its C library is not glibc",
+        [TRACE_UNRECORDED_OTHER_LIBC] = "its C library is neither glibc nor musl",
         [TRACE_UNRECORDED_SANITIZED] = "built with a sanitizer",
         [TRACE_UNRECORDED_CONFINED] = "a seccomp filter forbids what recording needs",
         [TRACE_UNRECORDED_UNREACHABLE] = "it cannot read the recorder's library",

@@ -160,13 +160,33 @@ static struct allocator_function functions[INDEX_COUNT] = {
 #include "capture/entry/allocators.def"
 };
 
-/* The loader calls this while it relocates this library, with the other libraries behind it and the
- * program still before it. So it is the place where slots can be changed before any constructor
- * calls them. Nobody calls the function that this names. */
-__attribute__((used)) static void (*libraries_are_ready(void))(void)
+/* glibc's loader calls this while it relocates this library, with the other libraries behind it and
+ * the program still before it. So it is the place where slots can be changed before any constructor
+ * calls them. It does so because the symbol below, to which a word is relocated, is one of an
+ * indirect function. musl's loader knows no such functions and refuses the relocation that the
+ * compiler makes for them (R_X86_64_IRELATIVE). It takes the word, because capture/entry/indirect.c
+ * makes the symbol local: such a symbol is not looked up, and its kind does not matter. */
+__attribute__((used, visibility("hidden"))) void *libraries_are_ready(void);
+void *libraries_are_ready(void)
 {
-    unhooked_modules_begin(functions, INDEX_COUNT);
+    static bool called;
+    if (!called)
+        unhooked_modules_begin(functions, INDEX_COUNT);
+    called = true;
     return NULL;
 }
-__attribute__((ifunc("libraries_are_ready"))) static void before_constructors(void);
-__attribute__((used)) static void (*const asks_for_it)(void) = before_constructors;
+__asm__(".text\n"
+        ".globl mprof_libraries_are_ready\n"
+        ".type mprof_libraries_are_ready, @object\n" /* not one that -Bsymbolic-functions binds */
+        "mprof_libraries_are_ready:\n"
+        "jmp libraries_are_ready\n"
+        ".size mprof_libraries_are_ready, . - mprof_libraries_are_ready\n"
+        ".pushsection .data.rel, \"aw\"\n"
+        ".balign 8\n"
+        ".quad mprof_libraries_are_ready\n"
+        ".popsection\n");
+/* With musl it is the first constructor of this library that calls it. */
+__attribute__((constructor(101))) static void begin(void)
+{
+    libraries_are_ready();
+}

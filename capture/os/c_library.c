@@ -131,35 +131,47 @@ int c_library_sigaction(int number, const struct sigaction *action, struct sigac
 
 #else
 
-/* The C library and its loader, and libraries that glibc before 2.34 had beside it. Not an array of
- * pointers: it is read even before the loader has relocated this library. */
-static const char parts[][24] = {"libc.so.6", "ld-linux-x86-64.so.2", "libpthread.so.0",
-                                 "libdl.so.2"};
+/* The C library, and libraries that glibc before 2.34 had beside it. Not an array of pointers: it
+ * is read even before the loader has relocated this library. The loader itself is a part, too; musl
+ * is nothing but its loader. */
+static const char parts[][24] = {"libc.so.6", "libpthread.so.0", "libdl.so.2"};
+
+/* The program headers of a loaded file. */
+struct headers {
+    const ElfW(Phdr) * segments;
+    unsigned long count;
+    uint64_t bias; /* 0: PT_PHDR has it */
+};
+
+static const ElfW(Dyn) * dynamic_of(struct headers *headers)
+{
+    const ElfW(Dyn) *dynamic = NULL;
+    for (unsigned long i = 0; headers->segments && i < headers->count; i++) {
+        const ElfW(Phdr) *segment = &headers->segments[i];
+        if (segment->p_type == PT_PHDR && !headers->bias) /* comes first */
+            headers->bias = (uint64_t)headers->segments - segment->p_vaddr;
+        if (segment->p_type == PT_DYNAMIC)
+            dynamic = (const ElfW(Dyn) *)(headers->bias + segment->p_vaddr);
+    }
+    return dynamic;
+}
 
 /* Returns the loader's list of objects, which begins with those that the program started with. The
- * loader says where it is. In a program that was started by naming the loader, the program does. */
+ * loader of glibc says where it is. That of musl, or one that was started by its own name, has put
+ * it into the program. */
 static const struct link_map *objects_of_loader(void)
 {
     const uint64_t loader = getauxval(AT_BASE);
-    const ElfW(Phdr) *segments = (const ElfW(Phdr) *)getauxval(AT_PHDR);
-    unsigned long count = getauxval(AT_PHNUM);
-    uint64_t bias = loader;
-    const ElfW(Dyn) *dynamic = NULL;
     const struct r_debug *list = NULL;
     if (loader) {
-        const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)loader;
-        segments = (const ElfW(Phdr) *)(loader + header->e_phoff);
-        count = header->e_phnum;
+        const ElfW(Ehdr) *file = (const ElfW(Ehdr) *)loader;
+        struct headers own = {(const ElfW(Phdr) *)(loader + file->e_phoff), file->e_phnum, loader};
+        const ElfW(Dyn) *dynamic = dynamic_of(&own);
+        list = dynamic ? loaded_symbol(loader, dynamic, "_r_debug") : NULL;
     }
-    for (unsigned long i = 0; segments && i < count; i++) {
-        if (segments[i].p_type == PT_PHDR) /* comes first */
-            bias = (uint64_t)segments - segments[i].p_vaddr;
-        if (segments[i].p_type == PT_DYNAMIC)
-            dynamic = (const ElfW(Dyn) *)(bias + segments[i].p_vaddr);
-    }
-    if (loader && dynamic)
-        list = loaded_symbol(bias, dynamic, "_r_debug");
-    for (const ElfW(Dyn) *entry = dynamic; !loader && entry && entry->d_tag != DT_NULL; entry++)
+    struct headers program = {(const ElfW(Phdr) *)getauxval(AT_PHDR), getauxval(AT_PHNUM), 0};
+    const ElfW(Dyn) *entry = list ? NULL : dynamic_of(&program);
+    for (; entry && entry->d_tag != DT_NULL; entry++)
         if (entry->d_tag == DT_DEBUG)
             list = (const struct r_debug *)entry->d_un.d_ptr;
     return list ? list->r_map : NULL;
@@ -169,6 +181,8 @@ static bool is_part(const struct link_map *map)
 {
     const char *strings = NULL;
     uint64_t name = 0;
+    if (map->l_addr && map->l_addr == getauxval(AT_BASE))
+        return true;
     for (const ElfW(Dyn) *entry = map->l_ld; entry && entry->d_tag != DT_NULL; entry++) {
         if (entry->d_tag == DT_STRTAB)
             strings = (const char *)entry->d_un.d_ptr;
@@ -184,13 +198,44 @@ static bool is_part(const struct link_map *map)
     return false;
 }
 
-void *c_library_find(const char *name)
+static void *find_sized(const char *name, uint64_t *size)
 {
     void *found = NULL;
     for (const struct link_map *map = objects_of_loader(); map && !found; map = map->l_next)
         if (is_part(map))
-            found = loaded_symbol(map->l_addr, map->l_ld, name);
+            found = loaded_symbol_sized(map->l_addr, map->l_ld, name, size);
     return found;
+}
+
+void *c_library_find(const char *name)
+{
+    uint64_t size;
+    return find_sized(name, &size);
+}
+
+bool c_library_calls_heap(const void *caller)
+{
+    static const char names[][16] = {"calloc", "posix_memalign", "pthread_atfork"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        uint64_t size = 0;
+        const void *function = find_sized(names[i], &size);
+        if (function && (uint64_t)caller - (uint64_t)function < size)
+            return true;
+    }
+    return false;
+}
+
+bool c_library_ends_thread_at(uint64_t pc)
+{
+    uint8_t code[8]; /* the value becomes an argument, `mov %eax,%edi` or a longer one; the call */
+    int32_t distance;
+    if (os_copy_memory(pc, code, sizeof(code)) != sizeof(code))
+        return false;
+    const size_t call = code[0] == 0x48 ? 3 : 2;
+    memcpy(&distance, code + call + 1, sizeof(distance));
+    const uint64_t target = pc + call + 5 + (uint64_t)(int64_t)distance;
+    return code[call] == 0xe8 && (target == (uint64_t)c_library_find("exit") ||
+                                  target == (uint64_t)c_library_find("pthread_exit"));
 }
 
 /* By the linker: <link.h> has it as another library's, whose address is not known so early. */
@@ -247,40 +292,50 @@ static void *find_once(void *_Atomic *known, const char *name)
     }
 /* NOLINTEND(bugprone-macro-parentheses) */
 
-static DEFINE_AS(int, register_atfork, "__register_atfork",
-                 (void (*before)(void), void (*parent)(void), void (*child)(void), void *object),
-                 (before, parent, child, object),
-                 ENOSYS) static DEFINE_AS(int, cxa_at_quick_exit, "__cxa_at_quick_exit",
-                                          (void (*function)(void *), void *object),
-                                          (function, object), -1)
+/* In musl these two have the names that POSIX and C give them, and do not take an object. */
+static DEFINE_AS(
+    int, plain_atfork, "pthread_atfork",
+    (void (*before)(void), void (*parent)(void), void (*child)(void)), (before, parent, child),
+    ENOSYS) static DEFINE_AS(int, register_atfork, "__register_atfork",
+                             (void (*before)(void), void (*parent)(void), void (*child)(void),
+                              void *object),
+                             (before, parent, child, object),
+                             plain_atfork(
+                                 before, parent,
+                                 child)) static DEFINE_AS(int, plain_at_quick_exit, "at_quick_exit",
+                                                          (void (*function)(void *)), (function),
+                                                          -1) static DEFINE_AS(int,
+                                                                               cxa_at_quick_exit,
+                                                                               "__cxa_at_quick_"
+                                                                               "exit",
+                                                                               (void (*function)(
+                                                                                    void *),
+                                                                                void *object),
+                                                                               (function, object),
+                                                                               plain_at_quick_exit(
+                                                                                   function))
 
     DEFINE_AS(void *, c_library_dlopen, "dlopen", (const char *file, int mode), (file, mode),
-              NULL) DEFINE_AS(int, c_library_dlclose, "dlclose", (void *handle), (handle), -1)
-        DEFINE_AS(void *, c_library_dlsym, "dlsym", (void *handle, const char *name),
-                  (handle, name),
-                  NULL) DEFINE_AS(void *, c_library_dlvsym, "dlvsym",
-                                  (void *handle, const char *name, const char *version),
-                                  (handle, name, version), NULL)
-            DEFINE_AS(int, dladdr, "dladdr", (const void *address, Dl_info *info), (address, info),
-                      0) DEFINE_AS(int, dladdr1, "dladdr1",
-                                   (const void *address, Dl_info *info, void **more, int flags),
-                                   (address, info, more, flags), 0)
+              NULL) DEFINE_AS(int, c_library_dlclose, "dlclose", (void *handle), (handle),
+                              -1) DEFINE_AS(void *, c_library_dlsym, "dlsym",
+                                            (void *handle, const char *name), (handle, name), NULL)
+        DEFINE_AS(int, dladdr, "dladdr", (const void *address, Dl_info *info), (address, info), 0)
 #if __GLIBC_PREREQ(2, 35)
-                DEFINE_AS(int, _dl_find_object, "_dl_find_object",
-                          (void *pc, struct dl_find_object *result), (pc, result), -1)
+            DEFINE_AS(int, _dl_find_object, "_dl_find_object",
+                      (void *pc, struct dl_find_object *result), (pc, result), -1)
 #endif
-                    DEFINE_AS(int, dl_iterate_phdr, "dl_iterate_phdr",
-                              (int (*each)(struct dl_phdr_info *, size_t, void *), void *data),
-                              (each, data), 0)
-                        DEFINE_AS(int, c_library_key_create, "pthread_key_create",
-                                  (pthread_key_t * key, void (*destroy)(void *)), (key, destroy),
-                                  ENOSYS)
-                            DEFINE_AS(int, c_library_set_specific, "pthread_setspecific",
-                                      (pthread_key_t key, const void *value), (key, value), ENOSYS)
-                                DEFINE_AS(int, c_library_sigaction, "sigaction",
-                                          (int number, const struct sigaction *action,
-                                           struct sigaction *old),
-                                          (number, action, old), -1)
+                DEFINE_AS(int, dl_iterate_phdr, "dl_iterate_phdr",
+                          (int (*each)(struct dl_phdr_info *, size_t, void *), void *data),
+                          (each, data), 0)
+                    DEFINE_AS(int, c_library_key_create, "pthread_key_create",
+                              (pthread_key_t * key, void (*destroy)(void *)), (key, destroy),
+                              ENOSYS)
+                        DEFINE_AS(int, c_library_set_specific, "pthread_setspecific",
+                                  (pthread_key_t key, const void *value), (key, value), ENOSYS)
+                            DEFINE_AS(int, c_library_sigaction, "sigaction",
+                                      (int number, const struct sigaction *action,
+                                       struct sigaction *old),
+                                      (number, action, old), -1)
 
     /* The compiler's startup files define it, but the libraries are linked without them. */
     __attribute__((weak)) void *__dso_handle = &__dso_handle;

@@ -26,6 +26,11 @@ void *c_library_find(const char *name)
     return dlsym(RTLD_DEFAULT, name);
 }
 
+bool c_library_ends_thread_at(uint64_t pc)
+{
+    return false;
+}
+
 void *c_library_dlopen(const char *file, int mode)
 {
     return dlopen(file, mode);
@@ -39,11 +44,6 @@ int c_library_dlclose(void *handle)
 void *c_library_dlsym(void *handle, const char *name)
 {
     return dlsym(handle, name);
-}
-
-void *c_library_dlvsym(void *handle, const char *name, const char *version)
-{
-    return dlvsym(handle, name, version);
 }
 
 #endif

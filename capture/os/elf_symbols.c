@@ -145,7 +145,8 @@ static const void *table_at(uint64_t bias, const ElfW(Dyn) * dynamic, uint64_t a
 /* Searches the hash table of "https://sourceware.org/legacy-ml/binutils/2006-10/msg00377.html". It
  * begins with the number of buckets, the first symbol in it, the words of the filter and its shift.
  * Then come filter, buckets and chains. The last hash of a chain has bit 0 set. */
-void *loaded_symbol(uint64_t bias, const ElfW(Dyn) * dynamic, const char *name)
+void *loaded_symbol_sized(uint64_t bias, const ElfW(Dyn) * dynamic, const char *name,
+                          uint64_t *size)
 {
     const ElfW(Sym) *symbols = NULL;
     const char *strings = NULL;
@@ -180,10 +181,17 @@ void *loaded_symbol(uint64_t bias, const ElfW(Dyn) * dynamic, const char *name)
             ELF64_ST_TYPE(symbol->st_info) != STT_GNU_IFUNC &&
             strcmp(strings + symbol->st_name, name) == 0) {
             old = (void *)(bias + symbol->st_value);
+            *size = symbol->st_size;
             if (!versions || !(versions[index] & VERSION_HIDDEN))
                 return old;
         }
         if (found & 1)
             return old;
     }
+}
+
+void *loaded_symbol(uint64_t bias, const ElfW(Dyn) * dynamic, const char *name)
+{
+    uint64_t size;
+    return loaded_symbol_sized(bias, dynamic, name, &size);
 }

@@ -20,3 +20,6 @@ void elf_symbols_of_data(const char *path, elf_symbols_each *each, void *context
  * that new programs get. `dynamic`: its dynamic section. NULL: it has no such symbol, only one of
  * an indirect function, or no table of the kind DT_GNU_HASH. Safe at any time. */
 void *loaded_symbol(uint64_t bias, const ElfW(Dyn) * dynamic, const char *name);
+/* The same; *size becomes its bytes. */
+void *loaded_symbol_sized(uint64_t bias, const ElfW(Dyn) * dynamic, const char *name,
+                          uint64_t *size);

@@ -101,10 +101,10 @@ static bool image_loader(const struct program_image *image, char *name, size_t s
                       interpreter->p_filesz < size ? interpreter->p_filesz : size - 1);
 }
 
-/* Returns true if the loader is one of musl, uClibc or Android. It has the same name everywhere. */
+/* Returns true if the loader is one of uClibc or Android. It has the same name everywhere. */
 static bool image_is_of_other_libc(const struct program_image *image)
 {
-    static const char *const others[] = {"ld-musl", "ld-uClibc", "ld64-uClibc", "linker", NULL};
+    static const char *const others[] = {"ld-uClibc", "ld64-uClibc", "linker", NULL};
     char name[256];
     if (!image_loader(image, name, sizeof(name)))
         return false;

@@ -24,7 +24,8 @@ enum program_kind {
     /* Needs the shared runtime of a sanitizer. The runtime has its own malloc, and ends the program
      * if another library comes before it. */
     PROGRAM_SANITIZED,
-    PROGRAM_OTHER_LIBC /* its loader is not glibc's, and ends the program because of the library */
+    PROGRAM_OTHER_LIBC /* its loader is not one of glibc or musl, and ends the program because of
+                          the library */
 };
 
 /* Returns the kind of the file behind `descriptor`, which need not be an ELF file. */

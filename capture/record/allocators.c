@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "capture/os/c_library.h"
 #include "capture/os/elf_symbols.h"
 #include "capture/record/thread.h"
 
@@ -91,6 +92,8 @@ bool allocators_look(const struct got_object *self)
 {
     struct look look = {.self = self};
     bool any = false, changed = false;
+    if (!allocators.count) /* a resolver of the program began the recording */
+        return false;
     dl_iterate_phdr(look_at_object, &look);
     atomic_store(&allocators.self, self->start);
     atomic_store(&allocators.self_end, self->end);
@@ -202,8 +205,8 @@ static bool lies_between(const void *address, _Atomic uint64_t *start, _Atomic u
 
 bool allocators_make_call(const void *return_address)
 {
-    if (!allocators_are_loaded())
-        return false;
+    if (c_library_calls_heap(return_address))
+        return true;
     for (unsigned i = 0; i < FAMILIES; i++)
         if (lies_between(return_address, &allocators.found[i].start, &allocators.found[i].end))
             return true;

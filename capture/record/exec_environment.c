@@ -139,9 +139,10 @@ static enum trace_unrecorded judge(enum program_kind kind, bool rights, const ch
         [PROGRAM_SANITIZED] = {TRACE_UNRECORDED_SANITIZED,
                                "an executed program is built with a sanitizer and runs "
                                "unrecorded. Record a build without -fsanitize."},
-        [PROGRAM_OTHER_LIBC] = {TRACE_UNRECORDED_OTHER_LIBC,
-                                "the C library of an executed program is not glibc: it runs "
-                                "unrecorded. Record a build for glibc."},
+        [PROGRAM_OTHER_LIBC] =
+            {TRACE_UNRECORDED_OTHER_LIBC,
+             "the C library of an executed program is neither glibc nor musl: it "
+             "runs unrecorded. Record a build for one of them."},
     };
     enum trace_unrecorded reason = TRACE_UNRECORDED_NOT;
     const char *line = NULL;

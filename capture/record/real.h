@@ -99,7 +99,7 @@ static inline bool allocators_make_call(const void *return_address)
 #else
 /* Makes the call of another allocator. Returns the block, or NULL. */
 void *allocators_resize(void *old, const struct resize *resize);
-/* Returns true if a call that returns to the address is one that such an allocator makes itself.
+/* Returns true if a call that returns to the address is one that an allocator makes itself.
  * Safe at any time. */
 bool allocators_make_call(const void *return_address);
 #endif

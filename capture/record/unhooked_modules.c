@@ -181,6 +181,7 @@ static void unhooked_report_say(void)
 #define NAMES_MAX 64u
 #define KNOWN_MAX 8192u
 #define TURNS_MAX 100000u
+#define NEVER_LOOKED UINT64_MAX /* no loader counts so far; that of musl begins at 0 */
 
 /* An object that was looked at. All zero: a free entry. */
 struct known {
@@ -206,9 +207,9 @@ static struct {
     _Atomic unsigned name_count;
     /* Changed under the loader's lock, which dl_iterate_phdr() holds. */
     struct known *known;
-    uint64_t adds, subs;
-    bool settled; /* the last look found no open slot */
-} unhooked;
+    uint64_t adds, subs; /* the loader's counts at the last look */
+    bool settled;        /* the last look found no open slot */
+} unhooked = {.adds = NEVER_LOOKED};
 
 static bool self_find(const struct dl_phdr_info *info)
 {
@@ -515,7 +516,7 @@ static void round_run(struct round round)
 static uint32_t take_all(void)
 {
     uint32_t left = 0;
-    unhooked.adds = unhooked.subs = 0;
+    unhooked.adds = NEVER_LOOKED;
     if (unhooked.known)
         os_discard(unhooked.known, KNOWN_MAX * sizeof(*unhooked.known));
     round_run((struct round){.names = true, .lazy = true, .first = true, .left = &left});

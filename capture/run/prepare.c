@@ -298,7 +298,8 @@ static const char *const run_program_explanations[] = {
     [RUN_PROGRAM_SANITIZED] = "built with a sanitizer, which has its own malloc and must come "
                               "before other libraries; record a build without -fsanitize",
     [RUN_PROGRAM_OTHER_LIBC] =
-        "its C library is not glibc, which the recorder needs; record a build for glibc",
+        "its C library is neither glibc nor musl, which the recorder needs; record a build for "
+        "one of them",
     [RUN_PROGRAM_FOREIGN] = "not a 64-bit x86 program, the only kind that can be recorded here; "
                             "record a build for x86-64",
 };

@@ -2,6 +2,7 @@
 #include "capture/stack/unwind_rule.h"
 
 #include "capture/os/arch_x86_64.h"
+#include "capture/os/c_library.h"
 #include "capture/os/os.h"
 #include "capture/stack/modules.h"
 #include "capture/stack/unwind_reader.h"
@@ -185,6 +186,16 @@ static bool is_planted(const struct module *module, uint64_t pc)
            row.function == pc + 1;
 }
 
+/* Returns true if the code that has no entry is known to be outermost. */
+static bool is_outermost(const struct module *module, uint64_t pc)
+{
+#ifndef MPROF_STATIC
+    if (c_library_ends_thread_at(pc + 1))
+        return true;
+#endif
+    return module->image.header && is_planted(module, pc);
+}
+
 static unwind_rule rule_compute(const struct module *module, uint64_t pc)
 {
     struct unwind_row row;
@@ -195,8 +206,7 @@ static unwind_rule rule_compute(const struct module *module, uint64_t pc)
         return UNWIND_RULE_SIGNAL;
     if (found == UNWIND_FOUND)
         return unwind_rule_pack(&row, pc);
-    return module->image.header && is_planted(module, pc) ? UNWIND_RULE_OUTERMOST
-                                                          : UNWIND_RULE_NONE;
+    return is_outermost(module, pc) ? UNWIND_RULE_OUTERMOST : UNWIND_RULE_NONE;
 }
 
 ARCH_ALIGNS_STACK unwind_rule unwind_cache_compute(uint64_t pc)

@@ -208,7 +208,10 @@ unrecorded() { # COMPILER REASON
     is "$(ask alone.db "SELECT count(*) FROM residency_missing WHERE why = 'the program is not recorded: $2'")" -eq 1 "$1: why there is no ledger"
 }
 unrecorded 'gcc -static' 'statically linked'
-command -v musl-gcc >/dev/null && unrecorded musl-gcc 'its C library is not glibc'
+if command -v musl-gcc >/dev/null; then # with the name of uClibc's loader, by which the program is known
+    cp /lib/ld-musl-x86_64.so.1 ld-uClibc.so.0
+    unrecorded "musl-gcc -Wl,-dynamic-linker,$PWD/ld-uClibc.so.0" 'its C library is neither glibc nor musl'
+fi
 
 if command -v go >/dev/null; then
     cat >main.go <<'GO'

@@ -138,10 +138,12 @@ static void *worker_allocate(struct worker *worker, void *unused, unsigned way)
         block = valloc(size);
         alignment = 4096;
         break;
+#ifdef __GLIBC__
     case OWN_PVALLOC:
         block = pvalloc(size);
         alignment = 4096;
         break;
+#endif
     default:
         way = OWN_MALLOC;
         block = malloc(size);
@@ -169,12 +171,14 @@ static void *worker_reallocate(struct worker *worker, void *block, unsigned way)
     (void)way;
     size_t size = random_size(worker);
     bool array = random_number(worker) % 4 == 0;
+#ifdef __GLIBC__ /* others return a block */
     if (random_number(worker) % 16 == 0) {
         if (realloc(block, 0) != NULL)
             abort();
         own_log_put(&worker->log, OWN_FREE, block, NULL, 0, 0);
         return NULL;
     }
+#endif
     /* The old address as a number: the block behind it is gone after the call. */
     uintptr_t old = (uintptr_t)block;
     void *moved = array ? reallocarray(block, 2, size) : realloc(block, size);

@@ -118,11 +118,26 @@ for sanitizer in ("address", "thread"):
         expect(refused, 1, "built with a sanitizer", f"a program with -fsanitize={sanitizer}")
         check(refused.stderr.count("\n") == 1, f"one line says so: {refused.stderr!r}")
         executes(sanitized, "built with a sanitizer")
-musl = folder + "/musl"
+other = folder + "/other"
 if shutil.which("musl-gcc"):
-    subprocess.run(["musl-gcc", "-o", musl, folder + "/empty.c"], check=True)
-    expect(run(musl), 1, "not glibc", "a program of musl")
-    executes(musl, "is not glibc")
+    # musl with the name of uClibc's loader, by which the program is known.
+    shutil.copy("/lib/ld-musl-x86_64.so.1", folder + "/ld-uClibc.so.0")
+    subprocess.run(["musl-gcc", f"-Wl,-dynamic-linker,{folder}/ld-uClibc.so.0", "-o", other, folder + "/empty.c"], check=True)
+    expect(run(other), 1, "neither glibc nor musl", "a program of another C library")
+    executes(other, "is neither glibc nor musl")
+    # A shell of glibc runs a program of musl, which runs a shell of glibc, which runs the first one again.
+    open(folder + "/tree.c", "w").write("""#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    void *volatile block = malloc(1234);
+    free(block);
+    return argc > 1 ? execl("/bin/sh", "sh", "-c", argv[1], (char *)0) : 0;
+}""")
+    subprocess.run(["musl-gcc", "-o", folder + "/tree", folder + "/tree.c"], check=True)
+    tree = run("--quiet", "-o", "tree.bin", "sh", "-c", "./tree './tree; exit $?'; exit $?")
+    traces = [Trace(path) for path in (folder + "/tree.bin", *glob.glob(folder + "/tree.bin.d/*"))]
+    check(tree.returncode == 0 and not tree.stderr and not unrecorded(folder + "/tree.bin") and
+          sorted(sizes(one).get(1234, 0) for one in traces) == [0, 0, 1, 1], f"musl among others: {tree}, {len(traces)}")
 else:
     print("no musl-gcc here: its programs were not tried")
 shutil.copy(build + "/tests/widgets", folder + "/setuid")

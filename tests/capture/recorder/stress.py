@@ -17,11 +17,23 @@ shutil.rmtree(folder, ignore_errors=True)
 os.makedirs(folder)
 trace = folder + "/trace.bin"
 environment = dict(os.environ)
+musl = sys.argv[1:] == ["musl"]
 for setting in sys.argv[1:]:
-    name, value = setting.split("=", 1)
-    environment[name] = value
-run = subprocess.run([build + "/bin/mprof-run", "--quiet", "-o", trace, build + "/tests/stress", folder,
-                      build + "/tests/stress_plugin.so", "8", "20000", "7"], env=environment)
+    if not musl:
+        name, value = setting.split("=", 1)
+        environment[name] = value
+program, plugin = build + "/tests/stress", build + "/tests/stress_plugin.so"
+if musl:
+    if not shutil.which("musl-gcc"):
+        print("no musl-gcc here")
+        sys.exit(77)
+    source = os.environ["MPROF_SOURCE"]
+    options = ["musl-gcc", "-D_GNU_SOURCE", "-O2", "-fno-builtin", "-fno-optimize-sibling-calls", "-I" + source, "-Wl,--eh-frame-hdr"]
+    program, plugin = folder + "/stress", folder + "/plugin.so"
+    subprocess.run([*options, "-o", program, source + "/tests/programs/stress.c"], check=True)
+    subprocess.run([*options, "-shared", "-fPIC", "-o", plugin, source + "/tests/programs/stress_plugin.c"], check=True)
+run = subprocess.run([build + "/bin/mprof-run", "--quiet", "-o", trace, program, folder, plugin, "8", "20000", "7"],
+                     env=environment)
 if run.returncode != 0:
     sys.exit(f"stress ended with {run.returncode}")
 
@@ -29,7 +41,7 @@ class Paths:
     """Reads from a stack which path the program took: the numbers of its functions path_N."""
 
     def __init__(self):
-        names = subprocess.run(["nm", "--defined-only", build + "/tests/stress"], capture_output=True,
+        names = subprocess.run(["nm", "--defined-only", program], capture_output=True,
                                text=True, check=True).stdout
         symbols = sorted((int(word[0], 16), word[2]) for word in map(str.split, names.splitlines())
                          if word[1] in "tT")
@@ -48,12 +60,12 @@ class Paths:
         path, outermost = 1, ""
         for module, value in frames:
             outermost = module
-            if module == build + "/tests/stress":
+            if module == program:
                 name = self.names[bisect.bisect_right(self.addresses, value - 1) - 1]
                 if name.startswith("path_"):
                     path = path << 4 | int(name[5:])
         # The outermost frame is the start of a thread or of the program.
-        return path if os.path.basename(outermost) in ("libc.so.6", "stress") else None
+        return path if os.path.basename(outermost) in ("libc.so.6", "libc.so", "ld-musl-x86_64.so.1", "stress") else None
 
 
 def compare_stacks(trace, log, stacks):
