@@ -131,25 +131,34 @@ int c_library_sigaction(int number, const struct sigaction *action, struct sigac
 
 #else
 
-/* The C library, and libraries that glibc before 2.34 had beside it. Not an array of pointers: it
- * is read even before the loader has relocated this library. The loader itself is a part, too; musl
- * is nothing but its loader. */
-static const char parts[][24] = {"libc.so.6", "libpthread.so.0", "libdl.so.2"};
+/* The C library of glibc and its loader, and libraries that it had before 2.34. Not an array of
+ * pointers: it is read even before the loader has relocated this library. */
+static const char parts[][24] = {"libc.so.6", "ld-linux-x86-64.so.2", "libpthread.so.0",
+                                 "libdl.so.2"};
+/* musl, which is its own loader, defines this and glibc does not: a pointer to the structure that
+ * the loader keeps for debuggers. */
+static const char of_musl[] = "_dl_debug_addr";
 
 /* The program headers of a loaded file. */
 struct headers {
     const ElfW(Phdr) * segments;
     unsigned long count;
-    uint64_t bias; /* 0: PT_PHDR has it */
+    uint64_t bias; /* 0: not known yet */
 };
 
+/* The first header is PT_PHDR, which gives the bias, in all but loaders and libraries. */
 static const ElfW(Dyn) * dynamic_of(struct headers *headers)
 {
     const ElfW(Dyn) *dynamic = NULL;
+    const uint64_t page = (uint64_t)headers->segments & ~(uint64_t)(ARCH_PAGE_SIZE - 1);
+    bool known = headers->bias;
     for (unsigned long i = 0; headers->segments && i < headers->count; i++) {
         const ElfW(Phdr) *segment = &headers->segments[i];
-        if (segment->p_type == PT_PHDR && !headers->bias) /* comes first */
+        if (!known && segment->p_type == PT_PHDR)
             headers->bias = (uint64_t)headers->segments - segment->p_vaddr;
+        if (!known && segment->p_type == PT_LOAD && segment->p_offset == 0)
+            headers->bias = page - segment->p_vaddr;
+        known = known || segment->p_type == PT_PHDR || segment->p_type == PT_LOAD;
         if (segment->p_type == PT_DYNAMIC)
             dynamic = (const ElfW(Dyn) *)(headers->bias + segment->p_vaddr);
     }
@@ -157,21 +166,26 @@ static const ElfW(Dyn) * dynamic_of(struct headers *headers)
 }
 
 /* Returns the loader's list of objects, which begins with those that the program started with. The
- * loader of glibc says where it is. That of musl, or one that was started by its own name, has put
- * it into the program. */
+ * loader says where it is. In a program that was started by naming the loader, the headers are
+ * those of the program with glibc, which has it then, and those of the loader with musl. */
 static const struct link_map *objects_of_loader(void)
 {
     const uint64_t loader = getauxval(AT_BASE);
-    const struct r_debug *list = NULL;
+    struct headers first = {(const ElfW(Phdr) *)getauxval(AT_PHDR), getauxval(AT_PHNUM), 0};
     if (loader) {
         const ElfW(Ehdr) *file = (const ElfW(Ehdr) *)loader;
-        struct headers own = {(const ElfW(Phdr) *)(loader + file->e_phoff), file->e_phnum, loader};
-        const ElfW(Dyn) *dynamic = dynamic_of(&own);
-        list = dynamic ? loaded_symbol(loader, dynamic, "_r_debug") : NULL;
+        first =
+            (struct headers){(const ElfW(Phdr) *)(loader + file->e_phoff), file->e_phnum, loader};
     }
-    struct headers program = {(const ElfW(Phdr) *)getauxval(AT_PHDR), getauxval(AT_PHNUM), 0};
-    const ElfW(Dyn) *entry = list ? NULL : dynamic_of(&program);
-    for (; entry && entry->d_tag != DT_NULL; entry++)
+    const ElfW(Dyn) *dynamic = dynamic_of(&first);
+    const struct r_debug *list = NULL;
+    if (dynamic && loader)
+        list = loaded_symbol(first.bias, dynamic, "_r_debug");
+    struct r_debug **const place =
+        dynamic && !list ? loaded_symbol(first.bias, dynamic, of_musl) : NULL;
+    if (place)
+        list = *place;
+    for (const ElfW(Dyn) *entry = dynamic; !loader && entry && entry->d_tag != DT_NULL; entry++)
         if (entry->d_tag == DT_DEBUG)
             list = (const struct r_debug *)entry->d_un.d_ptr;
     return list ? list->r_map : NULL;
@@ -181,7 +195,7 @@ static bool is_part(const struct link_map *map)
 {
     const char *strings = NULL;
     uint64_t name = 0;
-    if (map->l_addr && map->l_addr == getauxval(AT_BASE))
+    if (loaded_symbol(map->l_addr, map->l_ld, of_musl))
         return true;
     for (const ElfW(Dyn) *entry = map->l_ld; entry && entry->d_tag != DT_NULL; entry++) {
         if (entry->d_tag == DT_STRTAB)

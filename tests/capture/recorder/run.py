@@ -138,6 +138,9 @@ int main(int argc, char **argv) {
     traces = [Trace(path) for path in (folder + "/tree.bin", *glob.glob(folder + "/tree.bin.d/*"))]
     check(tree.returncode == 0 and not tree.stderr and not unrecorded(folder + "/tree.bin") and
           sorted(sizes(one).get(1234, 0) for one in traces) == [0, 0, 1, 1], f"musl among others: {tree}, {len(traces)}")
+    named = run("--quiet", "-o", "named.bin", "sh", "-c", "/lib/ld-musl-x86_64.so.1 ./tree; exit $?")
+    counts = [sizes(Trace(path)).get(1234, 0) for path in (folder + "/named.bin", *glob.glob(folder + "/named.bin.d/*"))]
+    check(named.returncode == 0 and sum(counts) == 1, f"musl's loader by its name: {named}, {counts}")
 else:
     print("no musl-gcc here: its programs were not tried")
 shutil.copy(build + "/tests/widgets", folder + "/setuid")
