@@ -38,26 +38,31 @@ static bool change(FILE *file, const Elf64_Shdr *table, const Elf64_Shdr *names,
     return false;
 }
 
-static bool change_dynamic(FILE *file, const char *name)
+/* Changes the symbol in the table that the loader reads and in the one for debuggers, if there is
+ * one. Returns true if the former has it. */
+static bool change_in_tables(FILE *file, const char *name)
 {
     Elf64_Ehdr header;
     Elf64_Shdr table, names;
+    bool changed = false;
     if (!read_at(file, 0, &header, sizeof(header)) ||
         memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_shentsize != sizeof(table))
         return false;
-    for (unsigned i = 0; i < header.e_shnum; i++)
-        if (read_at(file, header.e_shoff + i * sizeof(table), &table, sizeof(table)) &&
-            table.sh_type == SHT_DYNSYM)
-            return read_at(file, header.e_shoff + table.sh_link * sizeof(names), &names,
-                           sizeof(names)) &&
-                   change(file, &table, &names, name);
-    return false;
+    for (unsigned i = 0; i < header.e_shnum; i++) {
+        if (!read_at(file, header.e_shoff + i * sizeof(table), &table, sizeof(table)))
+            return false;
+        if ((table.sh_type == SHT_DYNSYM || table.sh_type == SHT_SYMTAB) &&
+            read_at(file, header.e_shoff + table.sh_link * sizeof(names), &names, sizeof(names)) &&
+            change(file, &table, &names, name))
+            changed = changed || table.sh_type == SHT_DYNSYM;
+    }
+    return changed;
 }
 
 int main(int argc, char **argv)
 {
     FILE *file = argc == 3 ? fopen(argv[1], "r+b") : NULL;
-    const bool good = file && change_dynamic(file, argv[2]);
+    const bool good = file && change_in_tables(file, argv[2]);
     if (!file || fclose(file) != 0 || !good) {
         fprintf(stderr, "indirect: %s has no symbol %s that can be changed\n",
                 argc > 1 ? argv[1] : "", argc > 2 ? argv[2] : "");

@@ -42,6 +42,7 @@ for name, arguments in programs.items():
 
 # The programs test all public functions.
 public = re.findall(r"\b([a-zA-Z_]\w*);", open(source + "/capture/mprof.map").read().split("local:")[0])
+public.remove("mprof_libraries_are_ready")  # only the loader calls it
 tested = "".join(open(path).read() for path in (source + "/tests/programs/errno_kept.c", source + "/tests/programs/errno_calls.c"))
 missing = [name for name in public if not re.search(rf"\b{name}\(", tested) and name not in ("mprof_api_1", "mprof_attach_1") and
            not (name in ("_exit", "_Exit") and f"({name})" in tested)]
