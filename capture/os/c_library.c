@@ -230,10 +230,18 @@ void *c_library_find(const char *name)
 bool c_library_calls_heap(const void *caller)
 {
     static const char names[][16] = {"calloc", "posix_memalign", "pthread_atfork"};
+    static struct {
+        _Atomic uint64_t start, size; /* start 0: not asked yet */
+    } functions[sizeof(names) / sizeof(*names)];
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        uint64_t size = 0;
-        const void *function = find_sized(names[i], &size);
-        if (function && (uint64_t)caller - (uint64_t)function < size)
+        uint64_t start = atomic_load_explicit(&functions[i].start, memory_order_acquire), size = 0;
+        if (!start) {
+            start = (uint64_t)find_sized(names[i], &size);
+            atomic_store_explicit(&functions[i].size, size, memory_order_relaxed);
+            atomic_store_explicit(&functions[i].start, start ? start : 1, memory_order_release);
+        }
+        size = atomic_load_explicit(&functions[i].size, memory_order_relaxed);
+        if ((uint64_t)caller - start < size)
             return true;
     }
     return false;

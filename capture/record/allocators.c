@@ -205,13 +205,12 @@ static bool lies_between(const void *address, _Atomic uint64_t *start, _Atomic u
 
 bool allocators_make_call(const void *return_address)
 {
-    if (c_library_calls_heap(return_address))
-        return true;
     for (unsigned i = 0; i < FAMILIES; i++)
         if (lies_between(return_address, &allocators.found[i].start, &allocators.found[i].end))
             return true;
     /* It may have jumped to malloc at its end. */
-    return lies_between(return_address, &allocators.self, &allocators.self_end);
+    return lies_between(return_address, &allocators.self, &allocators.self_end) ||
+           c_library_calls_heap(return_address);
 }
 
 void *allocators_resize(void *old, const struct resize *resize)
