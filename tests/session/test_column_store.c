@@ -232,30 +232,37 @@ static void test_newer_state(void **state)
 #define FINISHED "finished.db"
 #define COMING "coming.db"
 
+static void wait_for(int spins)
+{
+    for (volatile int left = spins; left > 0; left--)
+        ;
+}
+
 /* Gives the finished session the name of the one that may just be opened, a little later. */
 static void *finish(void *delay)
 {
-    for (volatile unsigned spins = *(const unsigned *)delay; spins > 0; spins--)
-        ;
+    wait_for(*(const int *)delay);
     assert_int_equal(rename(COMING, PATH), 0);
     return NULL;
 }
 
-/* A session that is replaced while it is opened is either the new one or has changed. */
+/* A session that is replaced while it is opened is either the new one or has changed. The delay
+ * moves to where the two meet: at first either may be the slower one. */
 static void test_replaced_while_opened(void **state)
 {
-    enum { TRIES = 80, STEP = 1000 };
+    enum { TRIES = 200, STEP = 4000 };
     unsigned before = 0, after = 0;
+    int delay = 0; /* below zero: of the opening */
     write_session(FOLLOWED);
     write_session(FINISHED);
     assert_true(fixture_sql(FINISHED, "CREATE TABLE other (id INTEGER)"));
     for (unsigned i = 0; i < TRIES; i++) {
-        unsigned delay = i * STEP;
         pthread_t thread;
         unlink(PATH);
         assert_int_equal(link(FOLLOWED, PATH), 0);
         assert_int_equal(link(FINISHED, COMING), 0);
         assert_int_equal(pthread_create(&thread, NULL, finish, &delay), 0);
+        wait_for(-delay);
         struct database *database = database_open(PATH, &error);
         assert_int_equal(pthread_join(thread, NULL), 0);
         assert_non_null(database);
@@ -265,6 +272,7 @@ static void test_replaced_while_opened(void **state)
                                   database_take_number, &finished, &error));
         assert_true(finished || database_changed(database));
         *(finished ? &before : &after) += 1;
+        delay += finished ? STEP : -STEP;
         database_close(database);
     }
     assert_true(before > 0 && after > 0);
