@@ -572,10 +572,12 @@ static bool followed_open(struct followed *followed, const struct run_follow_opt
     }
     followed->open = true;
     followed->sampled = true;
-    followed->process =
-        seccomp_is_on() ? -1 : (int)syscall(SYS_pidfd_open, followed->client.process, 0);
-    if (followed->process < 0 && !seccomp_is_on() && errno == ESRCH)
-        client_note_outcome(&followed->client, -1); /* its parent has waited for it just now */
+    followed->process = -1;
+    if (!seccomp_is_on()) {
+        followed->process = (int)syscall(SYS_pidfd_open, followed->client.process, 0);
+        if (followed->process < 0 && errno == ESRCH)
+            client_note_outcome(&followed->client, -1); /* its parent has waited for it just now */
+    }
     run_resident_begin(&followed->resident, &followed->client);
     run_rotate_begin(&followed->rotate, &options->rotate, run_steer_now());
     if (options->compress && (followed->client.header->flags & TRACE_FILE_PACKED))
