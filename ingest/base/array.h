@@ -31,7 +31,7 @@ struct number_pair {
 
 /* Sorts by the keys, in place: there may be millions. */
 void sort_pairs(struct number_pair *pairs, size_t count);
-/* Sorts, three times as fast, with room for as many numbers. */
+/* Sorts, three times as fast. `room` takes as many numbers; its content is lost. */
 void sort_numbers(uint64_t *numbers, uint64_t *room, size_t count);
 
 /* Combines `hash` with the bytes, eight at a time. */
