@@ -278,14 +278,15 @@ void sql_put_form(FILE *out, const char *form, const char *first, const char *se
             fputc(*form, out);
 }
 
-void sql_fill(char *to, size_t size, const char *form, const char *first, const char *second)
+bool sql_fill(char *to, size_t size, const char *form, const char *first, const char *second)
 {
     FILE *out = fmemopen(to, size, "w");
     *to = '\0';
     if (!out)
-        return;
+        return false;
     sql_put_form(out, form, first, second);
     fclose(out);
+    return true;
 }
 
 void sql_put_columns(FILE *out, const struct sql_use *use, const char *table)

@@ -136,8 +136,8 @@ void sql_put_text_value(FILE *out, const struct sql_dialect *dialect,
                         const struct filter_value *value);
 /* Writes a form of a dialect with its expressions. */
 void sql_put_form(FILE *out, const char *form, const char *first, const char *second);
-/* Does the same to a buffer: what does not fit is cut off. */
-void sql_fill(char *to, size_t size, const char *form, const char *first, const char *second);
+/* Does the same to a buffer: what does not fit is cut off. False if memory is exhausted. */
+bool sql_fill(char *to, size_t size, const char *form, const char *first, const char *second);
 /* Writes the columns of a block, but its session, id and colour, each after a comma. */
 void sql_put_columns(FILE *out, const struct sql_use *use, const char *table);
 /* Writes the expressions up to `block`. All marks that they need are in `use`. */

@@ -929,7 +929,8 @@ static bool put_fold(struct translation *t, const struct filter_step *step, stru
     want(t, SQL_STACK);
     want(t, SQL_BYTES);
     t->use.sites = t->use.recursive = true;
-    sql_fill(path, sizeof(path), t->dialect->slice, "f.path", "f.place");
+    if (!sql_fill(path, sizeof(path), t->dialect->slice, "f.path", "f.place"))
+        return session_fail_memory(t->error, "the query");
     if (!begin(t, step->text, step->column))
         return false;
     put_paths(t, rows->step, by);
@@ -1220,10 +1221,12 @@ static bool translate_outlived(struct translation *t, const struct filter_set *s
                                         "coalesce(x.free_time, r.end_ns)"};
     enum { BEGAN, FREED, ENDED, TIMES };
     char slot[48], length[64], part[TIMES][160];
-    sql_fill(slot, sizeof(slot), t->dialect->divide, "r.end_ns", "1024");
+    bool filled = sql_fill(slot, sizeof(slot), t->dialect->divide, "r.end_ns", "1024");
     snprintf(length, sizeof(length), "%s + 1", slot);
     for (int i = 0; i < TIMES; i++)
-        sql_fill(part[i], sizeof(part[i]), t->dialect->divide, times[i], length);
+        filled = filled && sql_fill(part[i], sizeof(part[i]), t->dialect->divide, times[i], length);
+    if (!filled)
+        return session_fail_memory(t->error, "the query");
     for (size_t i = 0; i < sizeof(used) / sizeof(*used); i++)
         want(t, used[i]);
     if (!begin(t, "The parts of the run in which a clear freed blocks of a stack.", set->column))
