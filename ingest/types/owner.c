@@ -77,11 +77,18 @@ static bool covering(struct types_index *index, Dwarf_Die *record, uint64_t *off
     return false;
 }
 
+/* Returns true if it is std::array. */
+static bool is_array(Dwarf_Die *record)
+{
+    const char *name = dwarf_diename(record);
+    return name && strncmp(name, "array<", 6) == 0;
+}
+
 /* Finds the members that cover `offset` in `object`, down to one of class `target` that begins
  * there. NULL: down to the first whose class belongs to the standard library, or if `any`, to one
  * that does not hold members of the program's own; a record without a name then counts as part of
- * the one around it. An array counts as its elements. Without steps the object itself is such.
- * Returns false if there is none, or a union is on the way. */
+ * the one around it. An array, or std::array, counts as its elements. Without steps the object
+ * itself is such. Returns false if there is none, or a union is on the way. */
 static bool member_path(struct types_index *index, const struct types_type *object, uint64_t offset,
                         const struct types_type *target, bool any, struct types_member_path *path)
 {
@@ -101,11 +108,13 @@ static bool member_path(struct types_index *index, const struct types_type *obje
             return any && path->count > 0;
         if (target && offset == 0 && types_same(index, &type, target))
             return true;
-        if (types_is_standard_class(index, &type))
+        const bool standard = types_is_standard_class(index, &type);
+        const bool array = standard && is_array(&stripped) && path->count > 0;
+        if (standard && !array)
             return any ? path->count > 0 : !target;
         if (!covering(index, &stripped, &offset, &member, &inner))
             return false;
-        const bool nameless = any && !dwarf_diename(&stripped) && path->count > 0;
+        const bool nameless = array || (any && !dwarf_diename(&stripped) && path->count > 0);
         if (dwarf_tag(&member) == DW_TAG_member && !nameless) {
             const char *name = dwarf_diename(&member);
             if (name)
@@ -257,43 +266,6 @@ static void take_value(const struct looking *looking, const struct types_value *
     }
 }
 
-/* Finds the type to which the first parameter of the frame's own function points. It is in rdi when
- * the function begins. */
-static bool first_pointee(const struct types_site *site, struct types_type *pointee)
-{
-    Dwarf_Die function = site->entries[site->entry_count - 1], child;
-    struct types_type pointer;
-    if (dwarf_child(&function, &child) != 0)
-        return false;
-    while (dwarf_tag(&child) != DW_TAG_formal_parameter)
-        if (!types_index_sibling(site->index, &child))
-            return false;
-    return types_of(site->index, &child, &pointer) && types_pointee(site->index, &pointer, pointee);
-}
-
-/* Takes the value of a parameter that the debug information derives from rdi as it was when the
- * function began: DW_OP_entry_value, DWARF 5, 2.5.1.7. */
-static void take_entry_value(const struct looking *looking, Dwarf_Die *parameter)
-{
-    const struct types_site *site = looking->site;
-    struct types_value value = {.kind = TYPES_VALUE_POINTER};
-    Dwarf_Attribute location, inner;
-    Dwarf_Op *operations, *entry;
-    size_t count, entry_count;
-    if (!dwarf_attr(parameter, DW_AT_location, &location) ||
-        dwarf_getlocation_addr(&location, site->return_address - 1 - site->file->bias, &operations,
-                               &count, 1) != 1 ||
-        count < 2 || count > 3 || operations[count - 1].atom != DW_OP_stack_value ||
-        (operations[0].atom != DW_OP_entry_value && operations[0].atom != DW_OP_GNU_entry_value) ||
-        (count == 3 && operations[1].atom != DW_OP_plus_uconst) ||
-        dwarf_getlocation_attr(&location, &operations[0], &inner) != 0 ||
-        dwarf_getlocation(&inner, &entry, &entry_count) != 0 || entry_count != 1 ||
-        entry[0].atom != DW_OP_reg5 || !first_pointee(site, &value.type))
-        return;
-    value.offset = count == 3 ? (int64_t)operations[1].number : 0;
-    take_value(looking, &value);
-}
-
 /* Finds the parameter `this` of an inlined call, `self` in Rust. */
 static bool find_this(const struct looking *looking, Dwarf_Die *parameter)
 {
@@ -309,24 +281,17 @@ static bool find_this(const struct looking *looking, Dwarf_Die *parameter)
     return false;
 }
 
-/* Takes the inlined call's `this`, which debug information derives from a register. */
+/* Takes the inlined call's `this`, as the debug information computes it. */
 static void take_inlined(const struct looking *looking, const struct types_flow_state *state,
                          const struct types_place_types *places)
 {
-    const uint64_t pc = looking->site->return_address - 1;
     Dwarf_Die parameter;
-    if (!find_this(looking, &parameter))
+    Dwarf_Attribute location;
+    if (!find_this(looking, &parameter) || !dwarf_attr(&parameter, DW_AT_location, &location))
         return;
-    for (size_t i = 0; i < places->locals.count; i++) {
-        const struct types_local *local = &places->locals.locals[i];
-        if (local->on_stack || local->piece_size != 0 || pc < local->start || pc >= local->end ||
-            local->variable.addr != parameter.addr)
-            continue;
-        struct types_value value = types_flow_state_register(state, places, pc, local->base);
-        value.offset = types_offset_sum(value.offset, local->offset);
-        take_value(looking, &value);
-    }
-    take_entry_value(looking, &parameter);
+    const struct types_value value =
+        types_flow_state_variable(state, places, looking->site->return_address - 1, &location);
+    take_value(looking, &value);
 }
 
 static void look(void *context, const struct types_flow_state *state,

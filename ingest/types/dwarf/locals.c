@@ -13,8 +13,8 @@
 #define NESTING_MAX 128
 #define LOCALS_MAX 20000
 
-/* Translates DWARF's number of a register: System V ABI, AMD64 supplement, figure 3.36. */
-static bool machine_register(uint64_t number, uint8_t *machine)
+/* System V ABI, AMD64 supplement, figure 3.36. */
+bool types_machine_register(uint64_t number, uint8_t *machine)
 {
     static const uint8_t numbers[] = {REGISTER_RAX, REGISTER_RDX, REGISTER_RCX, REGISTER_RBX,
                                       REGISTER_RSI, REGISTER_RDI, REGISTER_RBP, REGISTER_RSP};
@@ -26,7 +26,6 @@ static bool machine_register(uint64_t number, uint8_t *machine)
 
 struct reader {
     struct types_locals *locals;
-    uint8_t frame_base; /* a register, TYPES_FRAME_ADDRESS or REGISTER_NONE */
     Dwarf_Addr bias;
 };
 
@@ -47,22 +46,22 @@ static bool read_place(const struct reader *reader, const Dwarf_Op *operation,
     local->offset = 0;
     if (atom >= DW_OP_reg0 && atom <= DW_OP_reg31) {
         local->on_stack = false;
-        return machine_register(atom - DW_OP_reg0, &local->base);
+        return types_machine_register(atom - DW_OP_reg0, &local->base);
     }
     if (atom == DW_OP_regx) {
         local->on_stack = false;
-        return machine_register(operation->number, &local->base);
+        return types_machine_register(operation->number, &local->base);
     }
     local->on_stack = true;
     if (atom == DW_OP_fbreg) {
-        local->base = reader->frame_base;
+        local->base = reader->locals->frame_base;
         local->offset = (int64_t)operation->number;
-        return reader->frame_base != REGISTER_NONE;
+        return reader->locals->frame_base != REGISTER_NONE;
     }
     if (atom >= DW_OP_breg0 && atom <= DW_OP_breg31) {
         *is_value = true;
         local->offset = (int64_t)operation->number;
-        return machine_register(atom - DW_OP_breg0, &local->base);
+        return types_machine_register(atom - DW_OP_breg0, &local->base);
     }
     return false;
 }
@@ -185,7 +184,8 @@ static uint8_t frame_base(Dwarf_Die *function)
     uint8_t atom = operations[0].atom;
     if (atom == DW_OP_call_frame_cfa)
         return TYPES_FRAME_ADDRESS;
-    if (atom >= DW_OP_reg0 && atom <= DW_OP_reg31 && machine_register(atom - DW_OP_reg0, &machine))
+    if (atom >= DW_OP_reg0 && atom <= DW_OP_reg31 &&
+        types_machine_register(atom - DW_OP_reg0, &machine))
         return machine;
     return REGISTER_NONE;
 }
@@ -194,13 +194,15 @@ bool types_locals_read(struct types_locals *locals, const struct types_site *sit
 {
     memset(locals, 0, sizeof(*locals));
     locals->file = site->file;
+    locals->frame_base = REGISTER_NONE;
     if (!site->file)
         return true;
     locals->unwinding = dwfl_module_eh_cfi(site->file->module, &locals->unwinding_bias);
     if (site->entry_count == 0)
         return true;
     Dwarf_Die function = site->entries[site->entry_count - 1];
-    struct reader reader = {locals, frame_base(&function), site->file->bias};
+    struct reader reader = {locals, site->file->bias};
+    locals->frame_base = frame_base(&function);
     return read_function(&reader, &function);
 }
 
@@ -223,10 +225,10 @@ bool types_locals_frame(const struct types_locals *locals, uint64_t pc, uint8_t 
     if (dwarf_frame_cfa(frame, &operations, &count) == 0 && count == 1) {
         if (operations[0].atom == DW_OP_bregx) {
             *offset = (int64_t)operations[0].number2;
-            known = machine_register(operations[0].number, base);
+            known = types_machine_register(operations[0].number, base);
         } else if (operations[0].atom >= DW_OP_breg0 && operations[0].atom <= DW_OP_breg31) {
             *offset = (int64_t)operations[0].number;
-            known = machine_register(operations[0].atom - DW_OP_breg0, base);
+            known = types_machine_register(operations[0].atom - DW_OP_breg0, base);
         }
     }
     free(frame);
@@ -242,11 +244,18 @@ struct global {
     Dwarf_Die variable;
 };
 
+/* A place that the dynamic linker fills with what leads to a variable. */
+struct linked_slot {
+    uint64_t slot, variable; /* an address; 0: in another module */
+};
+
 struct types_globals {
     const struct symbols_file *file;
     struct global *globals; /* sorted by address */
     size_t count, capacity;
-    bool read;
+    struct linked_slot *slots;
+    size_t slot_count, slot_capacity;
+    bool read, slots_read;
 };
 
 struct types_globals *types_globals_new(const struct symbols_file *file)
@@ -260,41 +269,47 @@ struct types_globals *types_globals_new(const struct symbols_file *file)
 void types_globals_free(struct types_globals *globals)
 {
     if (globals)
-        free(globals->globals);
+        FREE_ALL(globals->globals, globals->slots);
     free(globals);
 }
 
-static bool has_address(Dwarf_Die *variable, uint64_t *address)
+static bool has_address(Dwarf_Die *variable, uint64_t bias, uint64_t *address)
 {
     Dwarf_Attribute attribute;
     Dwarf_Op *operations;
     size_t count;
     if (!dwarf_attr(variable, DW_AT_location, &attribute) ||
-        dwarf_getlocation(&attribute, &operations, &count) != 0 || count != 1)
+        dwarf_getlocation(&attribute, &operations, &count) != 0)
         return false;
-    if (operations[0].atom == DW_OP_addr) {
-        *address = operations[0].number;
+    if (count == 2 && (operations[1].atom == DW_OP_form_tls_address ||
+                       operations[1].atom == DW_OP_GNU_push_tls_address)) {
+        *address = TYPES_THREAD_BLOCK + operations[0].number;
+        return (operations[0].atom == DW_OP_const8u || operations[0].atom == DW_OP_const4u) &&
+               operations[0].number < TYPES_THREAD_BLOCK;
+    }
+    if (count == 1 && operations[0].atom == DW_OP_addr) {
+        *address = operations[0].number + bias;
         return true;
     }
     Dwarf_Attribute indexed;
-    if (operations[0].atom != DW_OP_addrx ||
+    if (count != 1 || operations[0].atom != DW_OP_addrx ||
         dwarf_getlocation_attr(&attribute, operations, &indexed) != 0)
         return false;
     Dwarf_Addr found;
     if (dwarf_formaddr(&indexed, &found) != 0)
         return false;
-    *address = found;
+    *address = found + bias;
     return true;
 }
 
 static void add(struct types_globals *globals, Dwarf_Die *variable)
 {
     uint64_t address;
-    if (!has_address(variable, &address) || globals->count >= GLOBALS_MAX)
+    if (!has_address(variable, globals->file->bias, &address) || globals->count >= GLOBALS_MAX)
         return;
     if (!ARRAY_RESERVE(globals->globals, globals->count, globals->capacity))
         return;
-    globals->globals[globals->count++] = (struct global){address + globals->file->bias, *variable};
+    globals->globals[globals->count++] = (struct global){address, *variable};
 }
 
 /* Reads the unit's variables, including the static ones of functions. */
@@ -340,4 +355,120 @@ bool types_globals_find(struct types_globals *globals, struct types_index *index
     *variable = globals->globals[low - 1].variable;
     *offset = address - globals->globals[low - 1].address;
     return types_of(index, variable, &type) && *offset < type.size;
+}
+
+/* ---- what the dynamic linker fills --------------------------------------------------------------
+ */
+
+uint64_t types_globals_thread_pointer(const struct types_globals *globals)
+{
+    size_t count;
+    GElf_Phdr header;
+    if (elf_getphdrnum(globals->file->elf, &count) != 0)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        if (gelf_getphdr(globals->file->elf, (int)i, &header) && header.p_type == PT_TLS &&
+            header.p_memsz < TYPES_THREAD_BLOCK && header.p_align < TYPES_THREAD_BLOCK)
+            return TYPES_THREAD_BLOCK +
+                   (header.p_align < 2
+                        ? header.p_memsz
+                        : (header.p_memsz + header.p_align - 1) / header.p_align * header.p_align);
+    return 0;
+}
+
+/* Returns the word at `address` in the global offset table. */
+static uint64_t table_word(const struct symbols_file *file, uint64_t address)
+{
+    const struct symbols_bytes table = symbols_file_section(file->elf, ".got");
+    uint64_t word = 0;
+    if (table.data && address >= table.address && table.size >= sizeof(word) &&
+        address - table.address <= table.size - sizeof(word))
+        memcpy(&word, table.data + (address - table.address), sizeof(word));
+    return word;
+}
+
+/* The relocations of the System V ABI, AMD64 supplement, 4.4.1, and Drepper, "ELF Handling For
+ * Thread-Local Storage", 4.1.6: the number of the module with the offset in its block after it, or
+ * the offset from fs. */
+static void add_slot(struct types_globals *globals, const GElf_Rela *relocation, Elf_Data *symbols)
+{
+    const uint64_t type = GELF_R_TYPE(relocation->r_info), number = GELF_R_SYM(relocation->r_info);
+    struct linked_slot slot = {relocation->r_offset, 0};
+    GElf_Sym symbol = {.st_value = 0};
+    /* An offset of its own has the module of that relocation, too. */
+    if ((type == R_X86_64_DTPMOD64 && number != 0) ||
+        (number != 0 && (!symbols || !gelf_getsym(symbols, (int)number, &symbol))))
+        return;
+    if (type == R_X86_64_DTPOFF64)
+        slot.slot -= sizeof(uint64_t);
+    else if (type == R_X86_64_DTPMOD64)
+        symbol.st_value = table_word(globals->file, slot.slot + sizeof(uint64_t));
+    else if (type != R_X86_64_TPOFF64 && type != R_X86_64_GLOB_DAT)
+        return;
+    if (number == 0 || symbol.st_shndx != SHN_UNDEF)
+        slot.variable = (type == R_X86_64_GLOB_DAT ? 0 : TYPES_THREAD_BLOCK) + symbol.st_value +
+                        (uint64_t)relocation->r_addend;
+    if (ARRAY_RESERVE(globals->slots, globals->slot_count, globals->slot_capacity))
+        globals->slots[globals->slot_count++] = slot;
+}
+
+static void read_slots(struct types_globals *globals)
+{
+    globals->slots_read = true;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(globals->file->elf, section));) {
+        GElf_Shdr header;
+        GElf_Rela relocation;
+        Elf_Data *data;
+        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_RELA ||
+            !(header.sh_flags & SHF_ALLOC) || !(data = elf_getdata(section, NULL)))
+            continue;
+        Elf_Data *symbols = elf_getdata(elf_getscn(globals->file->elf, header.sh_link), NULL);
+        for (int i = 0; gelf_getrela(data, i, &relocation); i++)
+            add_slot(globals, &relocation, symbols);
+    }
+    if (globals->slot_count > 1)
+        qsort(globals->slots, globals->slot_count, sizeof(*globals->slots), compare_uint64);
+}
+
+uint64_t types_globals_slot(struct types_globals *globals, uint64_t slot)
+{
+    if (!globals->slots_read)
+        read_slots(globals);
+    const struct linked_slot *found = bsearch(&slot, globals->slots, globals->slot_count,
+                                              sizeof(*globals->slots), compare_uint64);
+    return !found ? 0 : found->variable;
+}
+
+/* Returns true if the wrapper, after its "_ZTW", names the variable. A variable in C's manner has
+ * no linkage name: "count" for "5count" and, if it is static, "L5count". */
+static bool is_wrapped(Dwarf_Die *variable, const char *wrapped)
+{
+    Dwarf_Attribute attribute;
+    char *end;
+    if (dwarf_attr_integrate(variable, DW_AT_linkage_name, &attribute)) {
+        const char *linkage = dwarf_formstring(&attribute);
+        return linkage && strncmp(linkage, "_Z", 2) == 0 && strcmp(linkage + 2, wrapped) == 0;
+    }
+    const char *name = dwarf_diename(variable);
+    const unsigned long length = strtoul(wrapped + (*wrapped == 'L'), &end, 10);
+    return name && length > 0 && length == strlen(end) && strcmp(name, end) == 0;
+}
+
+uint64_t types_globals_thread_wrapped(struct types_globals *globals, const char *wrapper)
+{
+    uint64_t found = 0;
+    if (strncmp(wrapper, "_ZTW", 4) != 0)
+        return 0;
+    if (!globals->read)
+        read_all(globals);
+    for (size_t i = globals->count; i > 0 && globals->globals[i - 1].address >= TYPES_THREAD_BLOCK;
+         i--) {
+        struct global *global = &globals->globals[i - 1];
+        if (!is_wrapped(&global->variable, wrapper + 4))
+            continue;
+        if (found != 0)
+            return 0; /* those of several units have one name */
+        found = global->address;
+    }
+    return found;
 }

@@ -108,6 +108,7 @@ static struct decode_operand operand_of(const ZydisDecodedOperand *from, uint64_
         operand.base = register_number(from->mem.base);
         operand.index = register_number(from->mem.index);
         operand.scale = from->mem.scale;
+        operand.thread = from->mem.segment == ZYDIS_REGISTER_FS;
         operand.value = from->mem.disp.value;
         if (operand.base == REGISTER_RIP)
             operand.value = (int64_t)(end + (uint64_t)operand.value);

@@ -33,6 +33,7 @@ struct decode_operand {
     enum decode_operand_kind kind;
     uint8_t base; /* the register itself, or of an address; REGISTER_RIP: already added */
     uint8_t index, scale;
+    bool thread;   /* the address counts from the thread pointer, fs */
     int64_t value; /* immediate, displacement, or with REGISTER_RIP the address */
 };
 

@@ -356,6 +356,29 @@ static void assign(struct follower *follower, uint64_t pc, const struct decode_i
     }
 }
 
+static bool is_thread_pointer(const struct follower *follower, const struct types_value *value)
+{
+    const struct types_globals *globals = follower->site->globals;
+    return value->kind == TYPES_VALUE_ADDRESS && !value->indexed &&
+           value->offset >= (int64_t)TYPES_THREAD_BLOCK && globals &&
+           (uint64_t)value->offset == types_globals_thread_pointer(globals);
+}
+
+/* Returns the variable of threads whose address the called function returns. 0: another function.
+ */
+static uint64_t called_for_variable(const struct follower *follower, const struct types_call *call)
+{
+    struct types_globals *globals = follower->site->globals;
+    const struct types_value *slot = &follower->state.registers[REGISTER_RDI];
+    if (!globals || !call->linkage)
+        return 0;
+    if (strcmp(call->linkage, "__tls_get_addr") == 0)
+        return slot->kind == TYPES_VALUE_ADDRESS && !slot->indexed
+                   ? types_globals_slot(globals, (uint64_t)slot->offset)
+                   : 0;
+    return types_globals_thread_wrapped(globals, call->linkage);
+}
+
 static void add_to(struct follower *follower, uint64_t pc, const struct decode_instruction *in)
 {
     struct types_value unknown = {.kind = TYPES_VALUE_UNKNOWN}, result = unknown;
@@ -373,6 +396,11 @@ static void add_to(struct follower *follower, uint64_t pc, const struct decode_i
         result.offset = types_offset_sum(result.offset, added);
     } else if (in->operation == DECODE_ADD) {
         struct types_value other = operand_value(follower, pc, &in->from, 8);
+        if (is_thread_pointer(follower, &other) || is_thread_pointer(follower, &value)) {
+            follower->state.registers[in->to.base] = types_flow_state_thread(
+                &follower->places, is_thread_pointer(follower, &other) ? &value : &other);
+            return;
+        }
         bool first = value.kind == TYPES_VALUE_POINTER || value.kind == TYPES_VALUE_RESULT;
         first = first || (value.kind == TYPES_VALUE_ADDRESS && other.kind == TYPES_VALUE_UNKNOWN);
         result = first ? value : other;
@@ -410,10 +438,14 @@ static void call(struct follower *follower, const struct decode_instruction *in)
         types_folded_at(follower->site->folded, in->target))
         follower->flow->shared = true;
     look_at_throw(follower, &target);
+    const uint64_t variable = called_for_variable(follower, &target);
     types_flow_state_clobber(&follower->state, CALL_CLOBBERS);
     if ((target.returns_first || target.returns_second) &&
         (kept.kind == TYPES_VALUE_RESULT || kept.kind == TYPES_VALUE_STACK))
         follower->state.registers[REGISTER_RAX] = kept;
+    else if (variable != 0)
+        follower->state.registers[REGISTER_RAX] =
+            (struct types_value){.kind = TYPES_VALUE_ADDRESS, .offset = (int64_t)variable};
     else if (target.described)
         follower->state.registers[REGISTER_RAX] = returned_pointer(follower, &target);
     follower->lost = target.no_return;

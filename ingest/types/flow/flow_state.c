@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ingest/types/flow/flow_state.h"
 
+#include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,11 +131,40 @@ static struct types_value stack_address(const struct types_flow_state *state,
     return value;
 }
 
+static uint64_t thread_pointer(const struct types_place_types *places)
+{
+    return !places->site->globals ? 0 : types_globals_thread_pointer(places->site->globals);
+}
+
+struct types_value types_flow_state_thread(const struct types_place_types *places,
+                                           const struct types_value *offset)
+{
+    struct types_value value = *offset;
+    const uint64_t pointer = thread_pointer(places);
+    if (pointer == 0 || (value.kind != TYPES_VALUE_ADDRESS && value.kind != TYPES_VALUE_UNKNOWN))
+        return unknown;
+    value.indexed = value.indexed || value.kind == TYPES_VALUE_UNKNOWN;
+    value.kind = TYPES_VALUE_ADDRESS;
+    if (value.offset < (int64_t)(TYPES_THREAD_BLOCK / 2))
+        value.offset = types_offset_sum(value.offset, (int64_t)pointer);
+    return value;
+}
+
 struct types_value types_flow_state_address(const struct types_flow_state *state,
                                             const struct types_place_types *places, uint64_t pc,
                                             const struct decode_operand *operand)
 {
     struct types_value value = unknown;
+    if (operand->thread) {
+        struct decode_operand offset = *operand;
+        offset.thread = false;
+        value = types_flow_state_address(state, places, pc, &offset);
+        if (operand->base == REGISTER_NONE && operand->index != REGISTER_NONE) {
+            value.offset = operand->value;
+            value.scale = operand->scale;
+        }
+        return types_flow_state_thread(places, &value);
+    }
     const bool indexed = operand->index != REGISTER_NONE;
     uint8_t index = operand->index;
     if (operand->base == REGISTER_RIP)
@@ -216,8 +246,169 @@ struct types_value types_flow_state_load(const struct types_flow_state *state,
         for (size_t i = 0; i < state->slot_count; i++)
             if (state->slots[i].offset == address->offset)
                 return state->slots[i].value;
+    if (address->kind == TYPES_VALUE_ADDRESS && !address->indexed && places->site->globals) {
+        /* The thread pointer points to itself. */
+        if ((uint64_t)address->offset == thread_pointer(places))
+            return *address;
+        const uint64_t variable =
+            types_globals_slot(places->site->globals, (uint64_t)address->offset);
+        if (variable != 0)
+            return (struct types_value){.kind = TYPES_VALUE_ADDRESS, .offset = (int64_t)variable};
+    }
     return types_flow_state_place(places, pc, address, &type) ? pointer_value(places, &type)
                                                               : unknown;
+}
+
+/* ---- variables ----------------------------------------------------------------------------- */
+
+#define COMPUTED_MAX 16
+
+/* The machine of DWARF's expressions (DWARF 5, 2.5.1), on values as this file knows them. */
+struct computing {
+    const struct types_flow_state *state;
+    const struct types_place_types *places;
+    uint64_t pc;
+    Dwarf_Attribute *location;
+    size_t count;
+    struct types_value values[COMPUTED_MAX];
+};
+
+static struct types_value pop(struct computing *computing)
+{
+    return computing->count > 0 ? computing->values[--computing->count] : unknown;
+}
+
+/* Finds the type to which the first parameter of the frame's own function points. It is in rdi when
+ * the function begins. */
+static bool first_pointee(const struct types_site *site, struct types_type *pointee)
+{
+    Dwarf_Die function = site->entries[site->entry_count - 1], child;
+    struct types_type pointer;
+    if (dwarf_child(&function, &child) != 0)
+        return false;
+    while (dwarf_tag(&child) != DW_TAG_formal_parameter)
+        if (!types_index_sibling(site->index, &child))
+            return false;
+    return types_of(site->index, &child, &pointer) && types_pointee(site->index, &pointer, pointee);
+}
+
+/* Returns the value that a register had when the function began: DWARF 5, 2.5.1.7. */
+static struct types_value entry_value(const struct computing *computing, const Dwarf_Op *operation)
+{
+    struct types_value value = {.kind = TYPES_VALUE_POINTER};
+    Dwarf_Attribute inner;
+    Dwarf_Op *entry;
+    size_t count;
+    const bool known = dwarf_getlocation_attr(computing->location, operation, &inner) == 0 &&
+                       dwarf_getlocation(&inner, &entry, &count) == 0 && count == 1 &&
+                       entry[0].atom == DW_OP_reg5 &&
+                       first_pointee(computing->places->site, &value.type);
+    return known ? value : (struct types_value){.kind = TYPES_VALUE_UNKNOWN, .indexed = true};
+}
+
+/* Returns the value of a register plus `offset`. An unknown one is indexed, not constant. */
+static struct types_value register_value(const struct computing *computing, uint8_t number,
+                                         int64_t offset)
+{
+    struct types_value value =
+        types_flow_state_register(computing->state, computing->places, computing->pc, number);
+    value.offset = types_offset_sum(value.offset, offset);
+    value.indexed = value.indexed || value.kind == TYPES_VALUE_UNKNOWN;
+    return value;
+}
+
+static struct types_value sum_of(struct types_value one, struct types_value other)
+{
+    struct types_value sum = one.kind == TYPES_VALUE_UNKNOWN ? other : one;
+    sum.indexed = one.indexed || other.indexed;
+    sum.offset = types_offset_sum(one.offset, other.offset);
+    if (one.kind != TYPES_VALUE_UNKNOWN && other.kind != TYPES_VALUE_UNKNOWN)
+        sum.kind = TYPES_VALUE_UNKNOWN;
+    return sum;
+}
+
+/* Finds the value that an operation puts on the stack. Returns false if it is not known. */
+static bool compute(struct computing *computing, const Dwarf_Op *operation,
+                    struct types_value *value)
+{
+    const uint8_t atom = operation->atom, base = computing->places->locals.frame_base;
+    const int64_t number = (int64_t)operation->number;
+    uint8_t machine;
+    *value = unknown;
+    if (atom >= DW_OP_lit0 && atom <= DW_OP_lit31) {
+        value->offset = atom - DW_OP_lit0;
+        return true;
+    }
+    if ((atom >= DW_OP_breg0 && atom <= DW_OP_breg31) ||
+        (atom >= DW_OP_reg0 && atom <= DW_OP_reg31)) {
+        const bool sum = atom >= DW_OP_breg0;
+        if (!types_machine_register((uint64_t)atom - (sum ? DW_OP_breg0 : DW_OP_reg0), &machine))
+            return false;
+        *value = register_value(computing, machine, sum ? number : 0);
+        return true;
+    }
+    switch (atom) {
+    case DW_OP_addr:
+        value->kind = TYPES_VALUE_ADDRESS;
+        value->offset = types_offset_sum(number, (int64_t)computing->places->site->file->bias);
+        return true;
+    case DW_OP_fbreg:
+        if (base == TYPES_FRAME_ADDRESS)
+            *value = (struct types_value){.kind = TYPES_VALUE_STACK, .offset = number};
+        else
+            *value = register_value(computing, base, number);
+        return true;
+    case DW_OP_entry_value:
+    case DW_OP_GNU_entry_value:
+        *value = entry_value(computing, operation);
+        return true;
+    case DW_OP_plus_uconst:
+        *value = pop(computing);
+        value->offset = types_offset_sum(value->offset, number);
+        return true;
+    case DW_OP_deref:
+        *value = pop(computing);
+        *value = types_flow_state_load(computing->state, computing->places, computing->pc, value);
+        return true;
+    case DW_OP_plus:
+        *value = pop(computing);
+        *value = sum_of(pop(computing), *value);
+        return true;
+    case DW_OP_and:
+    case DW_OP_mul:
+    case DW_OP_shl:
+    case DW_OP_shr:
+    case DW_OP_shra:
+        pop(computing);
+        pop(computing);
+        value->indexed = true;
+        return true;
+    default:
+        value->offset = number;
+        return atom >= DW_OP_const1u && atom <= DW_OP_consts;
+    }
+}
+
+struct types_value types_flow_state_variable(const struct types_flow_state *state,
+                                             const struct types_place_types *places, uint64_t pc,
+                                             Dwarf_Attribute *location)
+{
+    struct computing computing = {state, places, pc, location, 0, {unknown}};
+    struct types_value value;
+    Dwarf_Op *operations;
+    size_t count;
+    if (dwarf_getlocation_addr(location, pc - places->site->file->bias, &operations, &count, 1) !=
+        1)
+        return unknown;
+    const uint8_t last = count == 0 ? 0 : operations[count - 1].atom;
+    const bool itself = last == DW_OP_stack_value || (last >= DW_OP_reg0 && last <= DW_OP_reg31);
+    for (size_t i = 0; i < count && !(i + 1 == count && last == DW_OP_stack_value); i++) {
+        if (computing.count == COMPUTED_MAX || !compute(&computing, &operations[i], &value))
+            return unknown;
+        computing.values[computing.count++] = value;
+    }
+    value = pop(&computing);
+    return itself ? value : types_flow_state_load(state, places, pc, &value);
 }
 
 void types_flow_state_store(struct types_flow_state *state, int64_t slot,

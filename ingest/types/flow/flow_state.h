@@ -64,10 +64,21 @@ struct types_value types_flow_state_address(const struct types_flow_state *state
                                             const struct types_place_types *places, uint64_t pc,
                                             const struct decode_operand *operand);
 
+/* Returns the address that lies at an offset from the thread pointer. It already is one if the
+ * dynamic linker made the offset. */
+struct types_value types_flow_state_thread(const struct types_place_types *places,
+                                           const struct types_value *offset);
+
 /* Returns the value at an address: a tracked slot's, or a pointer by its declared type. */
 struct types_value types_flow_state_load(const struct types_flow_state *state,
                                          const struct types_place_types *places, uint64_t pc,
                                          const struct types_value *address);
+
+/* Returns the value at `pc` of the variable that the location describes. With computed numbers the
+ * value is indexed. */
+struct types_value types_flow_state_variable(const struct types_flow_state *state,
+                                             const struct types_place_types *places, uint64_t pc,
+                                             Dwarf_Attribute *location);
 
 /* Finds the declared type of the place at an address. Returns false if it is not known. */
 bool types_flow_state_place(const struct types_place_types *places, uint64_t pc,

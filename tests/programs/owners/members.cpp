@@ -3,6 +3,7 @@
  * Members that get their block from a store, from an object that is moved into them, or as an
  * element of an array. `owner FUNCTION: NAME` as in holders.cpp.
  */
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -119,6 +120,59 @@ static NOINLINE void remember(int i) /* owner remember: remembered */
     remembered.push_back(i);
 }
 
+/* The variables of threads, by address, through a function that initializes them, and in a class. */
+static thread_local std::vector<int> scratch;
+thread_local std::unique_ptr<char[]> thread_text;
+thread_local Leaf *thread_leaf;
+static thread_local Shard thread_shard;
+thread_local int *thread_rows[4];
+
+static NOINLINE void scratch_in(int i) /* owner scratch_in: scratch */
+{
+    scratch.push_back(i);
+}
+static NOINLINE void thread_text_in(std::size_t n) /* owner thread_text_in: thread_text */
+{
+    thread_text.reset(new char[n]);
+}
+static NOINLINE void thread_leaf_in() /* owner thread_leaf_in: thread_leaf */
+{
+    thread_leaf = new Leaf;
+}
+static NOINLINE void thread_shard_in(int i) /* owner thread_shard_in: Shard::log */
+{
+    thread_shard.log.push_back(i);
+}
+static NOINLINE void thread_row_in(int i) /* owner thread_row_in: thread_rows */
+{
+    thread_rows[i] = new int[30];
+}
+static NOINLINE void thread_sum(int i) /* owner thread_sum: sums */
+{
+    static thread_local std::vector<double> sums;
+    sums.assign((std::size_t)i + 9, 0.5);
+}
+
+/* Inlined containers whose address is computed. */
+static std::map<std::string, int> counts;
+struct Store {
+    std::array<Shard, 3> shards;
+    std::map<std::string, std::vector<int>> groups;
+    NOINLINE void log_array(int i) /* owner Store::log_array: Shard::log */
+    {
+        shards[(std::size_t)i % 3].log.push_back(i);
+    }
+    NOINLINE void group(const std::string &name) /* owner Store::group: Store::groups */
+    {
+        groups[name];
+    }
+};
+static Store store;
+static NOINLINE void count_name(const std::string &name) /* owner count_name: counts */
+{
+    counts[name]++;
+}
+
 int main(int count, char **)
 {
     static Tree tree;
@@ -141,5 +195,17 @@ int main(int count, char **)
     take_global();
     log_global(count);
     remember(count);
+    scratch_in(count);
+    thread_text_in(count + 70);
+    thread_leaf_in();
+    thread_shard_in(count);
+    thread_row_in(count);
+    thread_sum(count);
+    store.log_array(count);
+    store.group("a");
+    count_name("b");
+    if (count > 100) /* they are used */
+        return (int)(scratch.size() + thread_shard.log.size() + thread_leaf->values[1]) +
+               thread_rows[count % 4][3] + thread_text[3];
     return tree.raw == tree.cells.first;
 }
