@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "session/filter/graphs.h"
 #include "session/filter/sql_columns.h"
 #include "session/store/error.h"
@@ -458,8 +459,7 @@ static bool write_condition(struct translation *t, const struct rows *rows,
 
 static void written_free(struct written *written)
 {
-    free(written->condition);
-    free(written->joins);
+    FREE_ALL(written->condition, written->joins);
 }
 
 /* ---- the columns of rows ---- */
@@ -1207,8 +1207,7 @@ static bool translate_live(struct translation *t, const struct filter_set *set)
                 " FROM block x%s\n  WHERE x.alloc_time <= %s AND (x.free_time IS NULL OR "
                 "x.free_time > %s)",
                 of_run ? " JOIN run r ON r.session = x.session" : "", moment, moment);
-    free(comment);
-    free(moment);
+    FREE_ALL(comment, moment);
     return good;
 }
 
