@@ -164,16 +164,12 @@ static void put_measure(struct json *json, const struct budget *budget,
                         const struct budget_result *result)
 {
     const struct document_value value = budget_measured(&result->measure);
-    json_object(json);
-    json_member_text(json, "name", budget->name);
-    json_member_text(json, "unit", budget_unit_name(result));
-    json_key(json, "value");
+    json_put(json, "{name: %s, unit: %s, value:", budget->name, budget_unit_name(result));
     if (value.is_null || result->verdict == BUDGET_UNKNOWN)
         json_null(json);
     else
         json_signed(json, value.negative ? (int64_t)(0 - value.number) : (int64_t)value.number);
-    json_member_text(json, "verdict", budget_verdict_names[result->verdict]);
-    json_object_end(json);
+    json_put(json, "verdict: %s}", budget_verdict_names[result->verdict]);
 }
 
 /* Returns the line with its end as new memory, NULL if there is none. */
@@ -184,17 +180,13 @@ static char *make_line(const struct budget_check *check, const struct session *s
     FILE *out = open_memstream(&line, length);
     struct json *json = out ? json_begin(out, false) : NULL;
     if (json) {
-        json_object(json);
-        json_member_number(json, "schema", 1);
-        json_member_text(json, "time", session_meta(session, "start_time"));
-        json_member_text(json, "label", label ? label : "");
-        json_member_text(json, "program", session_meta(session, "program"));
-        json_member_array(json, "measures");
+        json_put(json, "{schema: 1, time: %s, label: %s, program: %s, measures: [",
+                 session_meta(session, "start_time"), label ? label : "",
+                 session_meta(session, "program"));
         for (size_t i = 0; i < check->file->count; i++)
             if (check->results[i].measure_name)
                 put_measure(json, &check->file->budgets[i], &check->results[i]);
-        json_array_end(json);
-        json_object_end(json);
+        json_put(json, "]}");
     }
     const bool good = json_end(json), closed = out && fclose(out) == 0;
     if (good && closed)

@@ -302,36 +302,29 @@ static void put_uri(struct json *json, const char *path)
     for (; *path; path++)
         name_put_percent(out, *path, isalnum((unsigned char)*path) || strchr("-._~/", *path));
     if (fclose(out) == 0)
-        json_member_text(json, "uri", uri);
+        json_put(json, "uri: %s", uri);
     free(uri);
 }
 
 static void put_location(struct json *json, const char *file, uint32_t line)
 {
-    json_member_object(json, "physicalLocation");
-    json_member_object(json, "artifactLocation");
+    json_put(json, "physicalLocation: {artifactLocation: {");
     put_uri(json, file);
     if (*file != '/')
-        json_member_text(json, "uriBaseId", "%SRCROOT%");
-    json_object_end(json);
-    json_member_object(json, "region");
-    json_member_number(json, "startLine", line > 0 ? line : 1);
-    json_object_end(json);
-    json_object_end(json);
+        json_put(json, "uriBaseId: %s", "%SRCROOT%");
+    json_put(json, "}, region: {startLine: %u}}", line > 0 ? line : 1);
 }
 
 static void put_text_member(struct json *json, const char *name, const char *text)
 {
-    json_member_object(json, name);
-    json_member_text(json, "text", text ? text : "");
-    json_object_end(json);
+    json_put(json, "%s: {text: %s}", name, text ? text : "");
 }
 
 /* The places of what explains a result, in its order. */
 static void put_related(struct json *json, const struct budget_result *result)
 {
     unsigned id = 0;
-    json_member_array(json, "relatedLocations");
+    json_put(json, "relatedLocations: [");
     for (size_t i = 0; i < result->causes.count; i++) {
         const struct budget_cause *cause = &result->causes.rows[i];
         char *text = NULL;
@@ -340,14 +333,13 @@ static void put_related(struct json *json, const struct budget_result *result)
         if (!out)
             continue;
         put_cause(result, cause, out);
-        json_object(json);
-        json_member_number(json, "id", id++);
+        json_put(json, "{id: %u", id++);
         put_location(json, from_here(cause->file), cause->line);
         put_text_member(json, "message", fclose(out) == 0 ? text : NULL);
-        json_object_end(json);
+        json_put(json, "}");
         free(text);
     }
-    json_array_end(json);
+    json_put(json, "]");
 }
 
 static void put_result(struct json *json, const struct budget_check *check, size_t at)
@@ -357,18 +349,14 @@ static void put_result(struct json *json, const struct budget_check *check, size
     uint32_t line;
     const char *place = place_of(check, budget, result, &line);
     char *text = text_of(budget, result, true);
-    json_object(json);
-    json_member_text(json, "ruleId", budget->name);
-    json_member_number(json, "ruleIndex", at);
-    json_member_text(json, "level", result->verdict == BUDGET_UNKNOWN ? "warning" : "error");
+    json_put(json, "{ruleId: %s, ruleIndex: %lu, level: %s", budget->name, at,
+             result->verdict == BUDGET_UNKNOWN ? "warning" : "error");
     put_text_member(json, "message", text);
-    json_member_array(json, "locations");
-    json_object(json);
+    json_put(json, "locations: [{");
     put_location(json, place, line);
-    json_object_end(json);
-    json_array_end(json);
+    json_put(json, "}]");
     put_related(json, result);
-    json_object_end(json);
+    json_put(json, "}");
     free(text);
 }
 
@@ -376,19 +364,18 @@ static void put_result(struct json *json, const struct budget_check *check, size
 static void put_rules(struct json *json, const struct budget_check *check)
 {
     char condition[160];
-    json_member_array(json, "rules");
+    json_put(json, "rules: [");
     for (size_t i = 0; i < check->file->count; i++) {
         const struct budget *budget = &check->file->budgets[i];
         const struct budget_result *result = &check->results[i];
         snprintf(condition, sizeof(condition), "%.40s %s %.100s",
                  result->measure_name ? result->measure_name : "measure", budget->sign,
                  budget->limit);
-        json_object(json);
-        json_member_text(json, "id", budget->name);
+        json_put(json, "{id: %s", budget->name);
         put_text_member(json, "shortDescription", condition);
-        json_object_end(json);
+        json_put(json, "}");
     }
-    json_array_end(json);
+    json_put(json, "]");
 }
 
 bool verdicts_sarif(const struct budget_check *check, FILE *out)
@@ -396,27 +383,14 @@ bool verdicts_sarif(const struct budget_check *check, FILE *out)
     struct json *json = json_begin(out, true);
     if (!json)
         return false;
-    json_object(json);
-    json_member_text(json, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
-    json_member_text(json, "version", "2.1.0");
-    json_member_array(json, "runs");
-    json_object(json);
-    json_member_object(json, "tool");
-    json_member_object(json, "driver");
-    json_member_text(json, "name", "mprof");
-    json_member_text(json, "version", MPROF_VERSION);
+    json_put(json, "{$schema: %s, version: %s, runs: [{tool: {driver: {name: mprof, version: %s",
+             "https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", MPROF_VERSION);
     put_rules(json, check);
-    json_object_end(json);
-    json_object_end(json);
-    json_member_text(json, "columnKind", "unicodeCodePoints");
-    json_member_array(json, "results");
+    json_put(json, "}}, columnKind: unicodeCodePoints, results: [");
     for (size_t i = 0; i < check->file->count; i++)
         if (check->results[i].verdict != BUDGET_KEPT)
             put_result(json, check, i);
-    json_array_end(json);
-    json_object_end(json);
-    json_array_end(json);
-    json_object_end(json);
+    json_put(json, "]}]}");
     return json_end(json);
 }
 

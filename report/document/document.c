@@ -838,20 +838,19 @@ static void json_put_frames(struct json *json, const struct document_value *valu
 {
     size_t count;
     const struct session_frame *frames = value_frames(value, &count);
-    json_array(json);
+    json_put(json, "[");
     for (size_t i = 0; i < count; i++) {
         const struct session_frame *frame = &frames[i];
-        json_object(json);
-        json_member_text(json, "function", session_function_name(value->session, frame->function));
-        json_member_text(json, "file", *frame->file ? frame->file : NULL);
-        json_key(json, "line");
+        json_put(json, "{function: %s, file: %s, line:",
+                 session_function_name(value->session, frame->function),
+                 *frame->file ? frame->file : NULL);
         if (frame->line)
             json_number(json, frame->line);
         else
             json_null(json);
-        json_object_end(json);
+        json_put(json, "}");
     }
-    json_array_end(json);
+    json_put(json, "]");
 }
 
 static void json_put_value(struct json *json, const struct document_value *value)
@@ -879,12 +878,12 @@ static void json_put_value(struct json *json, const struct document_value *value
 static void put_member(struct json *json, const char *name, const struct document_value *value)
 {
     char error[128];
-    json_key(json, name);
+    json_put(json, "%s:", name);
     json_put_value(json, value);
     if (!value->estimated)
         return;
     snprintf(error, sizeof(error), "%s_error", name);
-    json_key(json, error);
+    json_put(json, "%s:", error);
     if (value->standard_error >= 0)
         json_real(json, value->standard_error);
     else
@@ -893,26 +892,24 @@ static void put_member(struct json *json, const char *name, const struct documen
 
 static void json_put_rows(struct json *json, const char *name, const struct document_table *table)
 {
-    json_member_array(json, name);
+    json_put(json, "%s: [", name);
     for (size_t row = 0; row < document_row_count(table); row++) {
-        json_object(json);
+        json_put(json, "{");
         for (size_t i = 0; i < table->column_count; i++)
             put_member(json, table->columns[i].name, &table->values[row * table->column_count + i]);
-        json_object_end(json);
+        json_put(json, "}");
     }
-    json_array_end(json);
+    json_put(json, "]");
 }
 
 static void json_put_table(struct json *json, const struct document_table *table)
 {
-    json_member_object(json, table->name);
-    json_member_number(json, "count", table->all_rows);
-    json_member_object(json, "units");
+    json_put(json, "%s: {count: %lu, units: {", table->name, table->all_rows);
     for (size_t i = 0; i < table->column_count; i++)
-        json_member_text(json, table->columns[i].name, unit_name(table->columns[i].kind));
-    json_object_end(json);
+        json_put(json, "%s: %s", table->columns[i].name, unit_name(table->columns[i].kind));
+    json_put(json, "}");
     json_put_rows(json, "rows", table);
-    json_object_end(json);
+    json_put(json, "}");
 }
 
 /* Returns false if memory was exhausted. */
@@ -922,27 +919,21 @@ static bool document_write_json(const struct document *document, const struct do
     struct json *json = json_begin(out, true);
     if (!json)
         return false;
-    json_object(json);
-    json_member_number(json, "schema", 2);
-    json_member_text(json, "report", document->report);
-    json_member_text(json, "session", about->session);
-    json_member_text(json, "base", about->base);
-    json_member_text(json, "filter", about->filter);
-    json_member_text(json, "at", about->at);
-    json_key(json, "sampled");
-    json_truth(json, document->estimated);
-    json_member_object(json, "facts");
+    json_put(
+        json,
+        "{schema: 2, report: %s, session: %s, base: %s, filter: %s, at: %s, sampled: %i, facts: {",
+        document->report, about->session, about->base, about->filter, about->at,
+        document->estimated);
     for (size_t i = 0; i < document->fact_count; i++)
         put_member(json, document->facts[i].name, &document->facts[i].value);
-    json_object_end(json);
-    json_member_object(json, "tables");
+    json_put(json, "}, tables: {");
     for (size_t i = 0; i < document->table_count; i++)
         json_put_table(json, &document->tables[i]);
-    json_object_end(json);
+    json_put(json, "}");
     for (size_t i = 0; document->also && i < document->table_count; i++)
         if (strcmp(document->tables[i].name, document->also) == 0)
             json_put_rows(json, document->also, &document->tables[i]);
-    json_object_end(json);
+    json_put(json, "}");
     return json_end(json);
 }
 

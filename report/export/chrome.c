@@ -21,15 +21,8 @@ static void begin_event(const struct writing *writing, const char *phase, const 
                         const char *name, int64_t thread, uint64_t ns)
 {
     struct json *json = writing->json;
-    json_object(json);
-    json_member_text(json, "ph", phase);
-    json_member_text(json, "cat", category);
-    json_member_text(json, "name", name);
-    json_key(json, "pid");
-    json_signed(json, writing->pid);
-    json_key(json, "tid");
-    json_signed(json, thread);
-    json_key(json, "ts");
+    json_put(json, "{ph: %s, cat: %s, name: %s, pid: %ld, tid: %ld, ts:", phase, category, name,
+             writing->pid, thread);
     json_precise(json, (double)ns / 1e3);
 }
 
@@ -47,10 +40,7 @@ static void put_name(const struct writing *writing, const char *what, int64_t th
                      const char *name)
 {
     begin_event(writing, "M", "__metadata", what, thread, 0);
-    json_member_object(writing->json, "args");
-    json_member_text(writing->json, "name", export_clean(&writing->export->own, name));
-    json_object_end(writing->json);
-    json_object_end(writing->json);
+    json_put(writing->json, "args: {name: %s}}", export_clean(&writing->export->own, name));
 }
 
 static void put_names(const struct writing *writing)
@@ -69,10 +59,7 @@ static void put_counter(const struct writing *writing, const char *name, uint64_
                         const char *key, uint64_t value)
 {
     begin_event(writing, "C", "memory", name, 0, ns);
-    json_member_object(writing->json, "args");
-    json_member_number(writing->json, key, value);
-    json_object_end(writing->json);
-    json_object_end(writing->json);
+    json_put(writing->json, "args: {%s: %lu}}", key, value);
 }
 
 static bool put_counters(const struct writing *writing)
@@ -106,8 +93,7 @@ static void put_marks(const struct writing *writing)
         begin_event(writing, "i", "mark",
                     export_clean(&writing->export->own, named ? marks[i].name : marks[i].kind), 0,
                     marks[i].ns);
-        json_member_text(writing->json, "s", "g");
-        json_object_end(writing->json);
+        json_put(writing->json, "s: g}");
     }
 }
 
@@ -117,16 +103,13 @@ static void put_end(const struct writing *writing, const struct session_allocati
     const struct export_side *side = &writing->export->own;
     begin_event(writing, phase, "allocation", export_function_name(side, block->function),
                 thread_number(writing, thread), ns);
-    json_member_number(writing->json, "id", block->id);
-    json_member_object(writing->json, "args");
-    json_member_number(writing->json, "bytes", block->size);
+    json_put(writing->json, "id: %lu, args: {bytes: %lu", block->id, block->size);
     if (block->free_ns == SESSION_LIVE)
-        json_member_text(writing->json, "freed", "never");
+        json_put(writing->json, "freed: %s", "never");
     if (block->type != 0)
-        json_member_text(writing->json, "type",
-                         export_clean(side, session_type_name(side->session, block->type)));
-    json_object_end(writing->json);
-    json_object_end(writing->json);
+        json_put(writing->json, "type: %s",
+                 export_clean(side, session_type_name(side->session, block->type)));
+    json_put(writing->json, "}}");
 }
 
 /* Writes the lives of the largest blocks. Those that were never freed end with the recording: not
@@ -164,14 +147,11 @@ static bool put_blocks(const struct writing *writing)
 static bool put_file(const struct writing *writing)
 {
     struct json *json = writing->json;
-    json_object(json);
-    json_member_text(json, "displayTimeUnit", "ns");
-    json_member_array(json, "traceEvents");
+    json_put(json, "{displayTimeUnit: ns, traceEvents: [");
     put_names(writing);
     const bool good = put_counters(writing) && put_blocks(writing);
     put_marks(writing);
-    json_array_end(json);
-    json_object_end(json);
+    json_put(json, "]}");
     return good;
 }
 

@@ -88,17 +88,12 @@ static bool put_stack(struct writing *writing, const struct session_stack_sums *
     size_t roots;
     if (!find_start(writing, row->stack, &node, &roots))
         return false;
-    json_object(json);
-    json_member_number(json, "tb", row->bytes);
-    json_member_number(json, "tbk", row->allocations);
-    json_member_number(json, "tl", row->lifetime_ns);
-    json_member_number(json, "mb", row->own_peak_bytes);
-    json_member_number(json, "mbk", row->own_peak_count);
-    json_member_number(json, "gb", row->at_peak_bytes);
-    json_member_number(json, "gbk", row->at_peak_count);
-    json_member_number(json, "eb", row->live_bytes);
-    json_member_number(json, "ebk", row->live_count);
-    json_member_array(json, "fs");
+    json_put(json,
+             "{tb: %lu, tbk: %lu, tl: %lu, mb: %lu, mbk: %lu, gb: %lu, gbk: %lu, eb: %lu, ebk: "
+             "%lu, fs: [",
+             row->bytes, row->allocations, row->lifetime_ns, row->own_peak_bytes,
+             row->own_peak_count, row->at_peak_bytes, row->at_peak_count, row->live_bytes,
+             row->live_count);
     do {
         if (!export_frame(writing->export, side, node, &frame) ||
             !find_frame(writing, &frame, &position))
@@ -108,16 +103,14 @@ static bool put_stack(struct writing *writing, const struct session_stack_sums *
     } while (node != 0);
     for (size_t i = 0; i < roots; i++)
         json_number(json, 0);
-    json_array_end(json);
-    json_object_end(json);
+    json_put(json, "]}");
     return true;
 }
 
 static bool put_frames(const struct writing *writing)
 {
     bool good = true;
-    json_member_array(writing->json, "ftbl");
-    json_text(writing->json, "[root]");
+    json_put(writing->json, "ftbl: [%s", "[root]");
     for (size_t i = 0; good && i < pair_ids_count(writing->known); i++) {
         char *place = export_place(writing->export, &writing->export->own, &writing->list[i]);
         if (place)
@@ -125,7 +118,7 @@ static bool put_frames(const struct writing *writing)
         good = place;
         free(place);
     }
-    json_array_end(writing->json);
+    json_put(writing->json, "]");
     return good;
 }
 
@@ -134,20 +127,12 @@ static void put_head(const struct writing *writing)
     const struct session *session = writing->export->own.session;
     const char *command = session_meta(session, "argv");
     struct json *json = writing->json;
-    json_member_number(json, "dhatFileVersion", 2);
-    json_member_text(json, "mode", "heap");
-    json_member_text(json, "verb", "Allocated");
-    json_key(json, "bklt");
-    json_truth(json, true);
-    json_key(json, "bkacc");
-    json_truth(json, false);
-    json_member_text(json, "tu", "ns");
-    json_member_text(json, "Mtu", "ms");
-    json_member_number(json, "tuth", 1000000);
-    json_member_text(json, "cmd", export_clean(&writing->export->own, command ? command : ""));
-    json_member_number(json, "pid", (uint64_t)session_meta_number(session, "pid"));
-    json_member_number(json, "te", session_duration_ns(session));
-    json_member_number(json, "tg", session_peak_ns(session));
+    json_put(json,
+             "dhatFileVersion: 2, mode: heap, verb: Allocated, bklt: true, bkacc: false, tu: ns, "
+             "Mtu: ms, tuth: 1000000, cmd: %s, pid: %lu, te: %lu, tg: %lu",
+             export_clean(&writing->export->own, command ? command : ""),
+             (uint64_t)session_meta_number(session, "pid"), session_duration_ns(session),
+             session_peak_ns(session));
 }
 
 static bool put_file(struct writing *writing)
@@ -155,14 +140,14 @@ static bool put_file(struct writing *writing)
     struct session_stack_sums *rows = NULL;
     size_t count = 0;
     bool good = export_sums(writing->export, &writing->export->own, 0, true, &rows, &count);
-    json_object(writing->json);
+    json_put(writing->json, "{");
     put_head(writing);
-    json_member_array(writing->json, "pps");
+    json_put(writing->json, "pps: [");
     for (size_t i = 0; good && i < count; i++)
         good = put_stack(writing, &rows[i]);
-    json_array_end(writing->json);
+    json_put(writing->json, "]");
     good = good && put_frames(writing);
-    json_object_end(writing->json);
+    json_put(writing->json, "}");
     free(rows);
     return good;
 }

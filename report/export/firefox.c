@@ -152,7 +152,7 @@ enum constant { CONSTANT_ZERO, CONSTANT_NULL, CONSTANT_FALSE };
 
 static void put_constant(struct json *json, const char *name, enum constant value, size_t count)
 {
-    json_member_array(json, name);
+    json_put(json, "%s: [", name);
     for (size_t i = 0; i < count; i++)
         if (value == CONSTANT_ZERO)
             json_number(json, 0);
@@ -160,53 +160,25 @@ static void put_constant(struct json *json, const char *name, enum constant valu
             json_null(json);
         else
             json_truth(json, false);
-    json_array_end(json);
+    json_put(json, "]");
 }
 
 /* Write parts of the profile. Those that return bool return false with the error set. */
 static void firefox_put_meta(struct json *json, const char *program, int64_t start_ns)
 {
-    json_member_object(json, "meta");
-    json_member_array(json, "categories");
-    json_object(json);
-    json_member_text(json, "name", "Other");
-    json_member_text(json, "color", "grey");
-    json_member_array(json, "subcategories");
-    json_text(json, "Other");
-    json_array_end(json);
-    json_object_end(json);
-    json_array_end(json);
-    json_key(json, "debug");
-    json_truth(json, false);
-    json_member_object(json, "extensions");
-    json_member_number(json, "length", 0);
+    json_put(json, "meta: {categories: [{name: Other, color: grey, subcategories: [Other]}], "
+                   "debug: false, extensions: {length: 0");
     put_constant(json, "baseURL", CONSTANT_NULL, 0);
     put_constant(json, "id", CONSTANT_NULL, 0);
     put_constant(json, "name", CONSTANT_NULL, 0);
-    json_object_end(json);
-    json_member_number(json, "interval", 1);
-    json_member_number(json, "preprocessedProfileVersion", VERSION);
-    json_member_number(json, "version", GECKO_VERSION);
-    json_member_number(json, "processType", 0);
-    json_member_text(json, "product", program);
-    json_member_text(json, "importedFrom", "mprof");
-    json_key(json, "startTime");
-    json_real(json, (double)start_ns / 1e6);
-    json_member_number(json, "stackwalk", 1);
+    json_put(json,
+             "}, interval: 1, preprocessedProfileVersion: %u, version: %u, processType: 0, "
+             "product: %s, importedFrom: mprof, startTime: %g, stackwalk: 1",
+             VERSION, GECKO_VERSION, program, (double)start_ns / 1e6);
     put_constant(json, "pausedRanges", CONSTANT_NULL, 0);
     put_constant(json, "markerSchema", CONSTANT_NULL, 0);
-    json_key(json, "symbolicated");
-    json_truth(json, true);
-    json_key(json, "sourceCodeIsNotOnSearchfox");
-    json_truth(json, true);
-    json_key(json, "usesOnlyOneStackType");
-    json_truth(json, true);
-    json_member_object(json, "sampleUnits");
-    json_member_text(json, "time", "ms");
-    json_member_text(json, "eventDelay", "ms");
-    json_member_text(json, "threadCPUDelta", "ns");
-    json_object_end(json);
-    json_object_end(json);
+    json_put(json, "symbolicated: true, sourceCodeIsNotOnSearchfox: true, usesOnlyOneStackType: "
+                   "true, sampleUnits: {time: ms, eventDelay: ms, threadCPUDelta: ns}}");
 }
 
 /* Writes a build-id as the identifier of symbols: the first parts are little-endian numbers. */
@@ -230,22 +202,19 @@ static bool firefox_put_libraries(struct firefox_file *file, struct json *json)
     const struct export_side *side = &file->export->own;
     if (!session_modules(side->session, &file->modules, &file->module_count, file->export->error))
         return false;
-    json_member_array(json, "libs");
+    json_put(json, "libs: [");
     for (size_t i = 0; i < file->module_count; i++) {
         const struct session_module *module = &file->modules[i];
         char id[BREAKPAD_DIGITS + 2];
         breakpad_id(module->build_id, id);
-        json_object(json);
-        json_member_text(json, "name", export_clean(side, module->name));
-        json_member_text(json, "path", export_clean(side, module->path));
-        json_member_text(json, "debugName", export_clean(side, module->name));
-        json_member_text(json, "debugPath", export_clean(side, module->path));
-        json_member_text(json, "breakpadId", id);
-        json_member_text(json, "codeId", module->build_id);
-        json_member_text(json, "arch", "x86_64");
-        json_object_end(json);
+        json_put(json,
+                 "{name: %s, path: %s, debugName: %s, debugPath: %s, breakpadId: %s, codeId: %s, "
+                 "arch: x86_64}",
+                 export_clean(side, module->name), export_clean(side, module->path),
+                 export_clean(side, module->name), export_clean(side, module->path), id,
+                 module->build_id);
     }
-    json_array_end(json);
+    json_put(json, "]");
     return true;
 }
 
@@ -253,44 +222,38 @@ static void firefox_put_marks(struct firefox_file *file, struct json *json,
                               const struct session_mark *marks, size_t count)
 {
     const struct export_side *side = &file->export->own;
-    json_member_object(json, "markers");
-    json_member_number(json, "length", count);
+    json_put(json, "markers: {length: %lu", count);
     put_constant(json, "category", CONSTANT_ZERO, count);
     put_constant(json, "data", CONSTANT_NULL, count);
     put_constant(json, "endTime", CONSTANT_NULL, count);
     put_constant(json, "phase", CONSTANT_ZERO, count);
-    json_member_array(json, "name");
+    json_put(json, "name: [");
     for (size_t i = 0; i < count; i++)
         json_number(json, string(file, export_clean(side, marks[i].name && marks[i].name[0]
                                                               ? marks[i].name
                                                               : marks[i].kind)));
-    json_array_end(json);
-    json_member_array(json, "startTime");
+    json_put(json, "], startTime: [");
     for (size_t i = 0; i < count; i++)
         json_real(json, (double)marks[i].ns / 1e6);
-    json_array_end(json);
-    json_object_end(json);
+    json_put(json, "]}");
 }
 
 static void put_stacks(const struct firefox_file *file, struct json *json)
 {
     const size_t count = pair_ids_count(file->stacks);
-    json_member_object(json, "stackTable");
-    json_member_number(json, "length", count);
-    json_member_array(json, "prefix");
+    json_put(json, "stackTable: {length: %lu, prefix: [", count);
     for (size_t i = 0; i < count; i++)
         if (file->stack[i].prefix == 0)
             json_null(json);
         else
             json_number(json, file->stack[i].prefix - 1);
-    json_array_end(json);
-    json_member_array(json, "frame");
+    json_put(json, "], frame: [");
     for (size_t i = 0; i < count; i++)
         json_number(json, file->stack[i].frame);
-    json_array_end(json);
+    json_put(json, "]");
     put_constant(json, "category", CONSTANT_ZERO, count);
     put_constant(json, "subcategory", CONSTANT_ZERO, count);
-    json_object_end(json);
+    json_put(json, "}");
 }
 
 static void put_line(struct json *json, uint32_t line)
@@ -304,31 +267,26 @@ static void put_line(struct json *json, uint32_t line)
 static void put_frames(const struct firefox_file *file, struct json *json)
 {
     const size_t count = pair_ids_count(file->frames);
-    json_member_object(json, "frameTable");
-    json_member_number(json, "length", count);
-    json_member_array(json, "address");
+    json_put(json, "frameTable: {length: %lu, address: [", count);
     for (size_t i = 0; i < count; i++)
         json_number(json, file->frame[i].code.pc & ((UINT64_C(1) << 53) - 1));
-    json_array_end(json);
-    json_member_array(json, "inlineDepth");
+    json_put(json, "], inlineDepth: [");
     for (size_t i = 0; i < count; i++)
         json_number(json, file->frame[i].inline_depth);
-    json_array_end(json);
-    json_member_array(json, "func");
+    json_put(json, "], func: [");
     for (size_t i = 0; i < count; i++)
         json_number(json, file->frame[i].function);
-    json_array_end(json);
-    json_member_array(json, "line");
+    json_put(json, "], line: [");
     for (size_t i = 0; i < count; i++)
         put_line(json, file->frame[i].code.line);
-    json_array_end(json);
+    json_put(json, "]");
     put_constant(json, "category", CONSTANT_ZERO, count);
     put_constant(json, "subcategory", CONSTANT_ZERO, count);
     put_constant(json, "nativeSymbol", CONSTANT_NULL, count);
     put_constant(json, "innerWindowID", CONSTANT_ZERO, count);
     put_constant(json, "implementation", CONSTANT_NULL, count);
     put_constant(json, "column", CONSTANT_NULL, count);
-    json_object_end(json);
+    json_put(json, "}");
 }
 
 /* A row of the table of functions. */
@@ -356,17 +314,13 @@ static void put_functions(struct firefox_file *file, struct json *json)
 {
     const struct export_side *side = &file->export->own;
     const size_t count = pair_ids_count(file->functions);
-    json_member_object(json, "funcTable");
-    json_member_number(json, "length", count);
-    json_member_array(json, "name");
+    json_put(json, "funcTable: {length: %lu, name: [", count);
     for (size_t i = 0; i < count; i++)
         json_number(json, string(file, export_function_name(side, file->function[i])));
-    json_array_end(json);
-    json_member_array(json, "resource");
+    json_put(json, "], resource: [");
     for (size_t i = 0; i < count; i++)
         put_resource(file, json, facts_of(file, i).module);
-    json_array_end(json);
-    json_member_array(json, "fileName");
+    json_put(json, "], fileName: [");
     for (size_t i = 0; i < count; i++) {
         const struct session_function facts = facts_of(file, i);
         if (facts.file[0])
@@ -374,40 +328,35 @@ static void put_functions(struct firefox_file *file, struct json *json)
         else
             json_null(json);
     }
-    json_array_end(json);
-    json_member_array(json, "lineNumber");
+    json_put(json, "], lineNumber: [");
     for (size_t i = 0; i < count; i++)
         put_line(json, facts_of(file, i).line);
-    json_array_end(json);
+    json_put(json, "]");
     put_constant(json, "isJS", CONSTANT_FALSE, count);
     put_constant(json, "relevantForJS", CONSTANT_FALSE, count);
     put_constant(json, "columnNumber", CONSTANT_NULL, count);
-    json_object_end(json);
+    json_put(json, "}");
 }
 
 /* The resources are the modules of functions, in the order in which they were first asked for. */
 static void put_resources(struct firefox_file *file, struct json *json)
 {
     const size_t count = pair_ids_count(file->resources);
-    json_member_object(json, "resourceTable");
-    json_member_number(json, "length", count);
-    json_member_array(json, "lib");
+    json_put(json, "resourceTable: {length: %lu, lib: [", count);
     for (size_t i = 0; i < count; i++)
         json_number(json, pair_ids_first(file->resources, (uint32_t)i) - 1);
-    json_array_end(json);
-    json_member_array(json, "name");
+    json_put(json, "], name: [");
     for (size_t i = 0; i < count; i++) {
         const struct session_module *module =
             &file->modules[pair_ids_first(file->resources, (uint32_t)i) - 1];
         json_number(json, string(file, export_clean(&file->export->own, module->name)));
     }
-    json_array_end(json);
+    json_put(json, "]");
     put_constant(json, "host", CONSTANT_NULL, count);
-    json_member_array(json, "type");
+    json_put(json, "type: [");
     for (size_t i = 0; i < count; i++)
         json_number(json, 1); /* a library */
-    json_array_end(json);
-    json_object_end(json);
+    json_put(json, "]}");
 }
 
 /* The tables of the thread. Comes after all that use strings. */
@@ -417,17 +366,15 @@ static bool firefox_put_code(struct firefox_file *file, struct json *json)
     put_frames(file, json);
     put_functions(file, json);
     put_resources(file, json);
-    json_member_object(json, "nativeSymbols");
-    json_member_number(json, "length", 0);
+    json_put(json, "nativeSymbols: {length: 0");
     put_constant(json, "address", CONSTANT_NULL, 0);
     put_constant(json, "functionSize", CONSTANT_NULL, 0);
     put_constant(json, "libIndex", CONSTANT_NULL, 0);
     put_constant(json, "name", CONSTANT_NULL, 0);
-    json_object_end(json);
-    json_member_array(json, "stringArray");
+    json_put(json, "}, stringArray: [");
     for (size_t i = 0; i < text_ids_count(file->strings); i++)
         json_text(json, text_ids_text(file->strings, (uint32_t)i));
-    json_array_end(json);
+    json_put(json, "]");
     return !file->failed || firefox_file_no_memory(file);
 }
 
@@ -565,12 +512,12 @@ static bool put_column(struct writing *writing, const char *name, put_value *put
 {
     const uint64_t count = writing->count;
     writing->put = put;
-    json_member_array(writing->json, name);
+    json_put(writing->json, "%s: [", name);
     writing->count = 0;
     if (!selection_events(writing->export->own.selection, visit_event, writing,
                           writing->export->error))
         return false;
-    json_array_end(writing->json);
+    json_put(writing->json, "]");
     return writing->count == count ||
            report_fail(writing->export->error, "the session changed while it was read: "
                                                "export it when its recording has ended");
@@ -579,15 +526,13 @@ static bool put_column(struct writing *writing, const char *name, put_value *put
 static bool put_allocations(struct writing *writing)
 {
     struct json *json = writing->json;
-    json_member_object(json, "nativeAllocations");
-    json_member_number(json, "length", writing->count);
-    json_member_text(json, "weightType", "bytes");
+    json_put(json, "nativeAllocations: {length: %lu, weightType: bytes", writing->count);
     if (!put_column(writing, "time", put_time) || !put_column(writing, "weight", put_weight) ||
         !put_column(writing, "stack", put_stack) ||
         !put_column(writing, "memoryAddress", put_address) ||
         !put_column(writing, "threadId", put_thread_id))
         return false;
-    json_object_end(json);
+    json_put(json, "}");
     return true;
 }
 
@@ -595,25 +540,14 @@ static bool put_allocations(struct writing *writing)
 static void put_samples(const struct writing *writing)
 {
     struct json *json = writing->json;
-    json_member_object(json, "samples");
-    json_member_number(json, "length", 2);
-    json_member_text(json, "weightType", "samples");
-    json_member_array(json, "stack");
+    json_put(json, "samples: {length: 2, weightType: samples, stack: [");
     for (int i = 0; i < 2; i++)
         if (writing->count > 0)
             json_number(json, i == 0 ? writing->first_stack : writing->last_stack);
         else
             json_null(json);
-    json_array_end(json);
-    json_member_array(json, "time");
-    json_number(json, 0);
-    json_real(json, milliseconds(session_duration_ns(writing->export->own.session)));
-    json_array_end(json);
-    json_member_array(json, "weight");
-    json_number(json, 1);
-    json_number(json, 1);
-    json_array_end(json);
-    json_object_end(json);
+    json_put(json, "], time: [0, %g], weight: [1, 1]}",
+             milliseconds(session_duration_ns(writing->export->own.session)));
 }
 
 static void put_marks(const struct writing *writing)
@@ -627,32 +561,21 @@ static void put_counter(const struct writing *writing, const char *pid)
 {
     struct json *json = writing->json;
     int64_t last = 0;
-    json_member_array(json, "counters");
-    json_object(json);
-    json_member_text(json, "name", "malloc");
-    json_member_text(json, "category", "Memory");
-    json_member_text(json, "description", "Live heap bytes");
-    json_member_text(json, "pid", pid);
-    json_member_number(json, "mainThreadIndex", 0);
-    json_member_object(json, "samples");
-    json_member_number(json, "length", SLOTS);
-    json_member_array(json, "time");
+    json_put(json,
+             "counters: [{name: malloc, category: Memory, description: %s, pid: %s, "
+             "mainThreadIndex: 0, samples: {length: %u, time: [",
+             "Live heap bytes", pid, SLOTS);
     for (size_t i = 0; i < SLOTS; i++)
         json_real(json, milliseconds(slot_end(writing, i)));
-    json_array_end(json);
-    json_member_array(json, "count");
+    json_put(json, "], count: [");
     for (size_t i = 0; i < SLOTS; i++) {
         json_signed(json, writing->slots[i] - last);
         last = writing->slots[i];
     }
-    json_array_end(json);
-    json_member_array(json, "number");
+    json_put(json, "], number: [");
     for (size_t i = 0; i < SLOTS; i++)
         json_number(json, 0);
-    json_array_end(json);
-    json_object_end(json);
-    json_object_end(json);
-    json_array_end(json);
+    json_put(json, "]}}]");
 }
 
 static bool put_thread(struct writing *writing, const char *program, const char *pid)
@@ -660,33 +583,17 @@ static bool put_thread(struct writing *writing, const char *program, const char 
     const struct session *session = writing->export->own.session;
     const double end = milliseconds(session_duration_ns(session));
     struct json *json = writing->json;
-    json_member_array(json, "threads");
-    json_object(json);
-    json_member_text(json, "name", "GeckoMain");
-    json_key(json, "isMainThread");
-    json_truth(json, true);
-    json_member_text(json, "processType", "default");
-    json_member_text(json, "processName", program);
-    json_member_number(json, "processStartupTime", 0);
-    json_key(json, "processShutdownTime");
-    json_real(json, end);
-    json_member_number(json, "registerTime", 0);
-    json_key(json, "unregisterTime");
-    json_real(json, end);
-    json_member_array(json, "pausedRanges");
-    json_array_end(json);
-    json_member_text(json, "pid", pid);
-    json_key(json, "tid");
-    json_signed(json, session_meta_number(session, "pid"));
-    json_key(json, "showMarkersInTimeline");
-    json_truth(json, true);
+    json_put(json,
+             "threads: [{name: GeckoMain, isMainThread: true, processType: default, processName: "
+             "%s, processStartupTime: 0, processShutdownTime: %g, registerTime: 0, unregisterTime: "
+             "%g, pausedRanges: [], pid: %s, tid: %ld, showMarkersInTimeline: true",
+             program, end, end, pid, session_meta_number(session, "pid"));
     put_samples(writing);
     if (!put_allocations(writing))
         return false;
     put_marks(writing);
     const bool good = firefox_put_code(writing->file, json);
-    json_object_end(json);
-    json_array_end(json);
+    json_put(json, "}]");
     return good;
 }
 
@@ -702,15 +609,14 @@ static bool put_file(struct writing *writing)
         return false;
     for (; writing->slot < SLOTS; writing->slot++)
         writing->slots[writing->slot] = writing->live;
-    json_object(json);
+    json_put(json, "{");
     firefox_put_meta(json, program, export_start_ns(export->own.session));
     if (!firefox_put_libraries(writing->file, json))
         return false;
-    json_member_array(json, "pages");
-    json_array_end(json);
+    json_put(json, "pages: []");
     put_counter(writing, pid);
     const bool good = put_thread(writing, program, pid);
-    json_object_end(json);
+    json_put(json, "}");
     return good;
 }
 

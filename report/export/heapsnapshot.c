@@ -164,17 +164,15 @@ static void put_node(struct json *json, int type, uint32_t name, uint64_t id, ui
 /* Puts an edge to the node at `index` in the file. */
 static void put_edge(struct json *json, int type, uint64_t name, size_t index)
 {
-    json_number(json, (uint64_t)type);
-    json_number(json, name);
-    json_number(json, index * COUNT_OF(node_fields));
+    json_put(json, "%lu, %lu, %lu", (uint64_t)type, name, index * COUNT_OF(node_fields));
 }
 
 static void put_list(struct json *json, const char *const *texts, size_t count)
 {
-    json_array(json);
+    json_put(json, "[");
     for (size_t i = 0; i < count; i++)
         json_text(json, texts[i]);
-    json_array_end(json);
+    json_put(json, "]");
 }
 
 static void put_meta(struct writing *writing)
@@ -186,41 +184,34 @@ static void put_meta(struct writing *writing)
     static const char *const sample_fields[] = {"timestamp_us", "last_assigned_id"};
     static const char *const location_fields[] = {"object_index", "script_id", "line", "column"};
     struct json *json = writing->json;
-    json_member_object(json, "snapshot");
-    json_member_object(json, "meta");
-    json_key(json, "node_fields");
+    json_put(json, "snapshot: {meta: {node_fields:");
     put_list(json, node_fields, COUNT_OF(node_fields));
-    json_member_array(json, "node_types");
+    json_put(json, "node_types: [");
     put_list(json, node_types, COUNT_OF(node_types));
     put_list(json,
              (const char *const[]){"string", "number", "number", "number", "number", "number"}, 6);
-    json_array_end(json);
-    json_key(json, "edge_fields");
+    json_put(json, "], edge_fields:");
     put_list(json, edge_fields, COUNT_OF(edge_fields));
-    json_member_array(json, "edge_types");
+    json_put(json, "edge_types: [");
     put_list(json, edge_types, COUNT_OF(edge_types));
     put_list(json, (const char *const[]){"string_or_number", "node"}, 2);
-    json_array_end(json);
-    json_key(json, "trace_function_info_fields");
+    json_put(json, "], trace_function_info_fields:");
     put_list(json, trace_fields, COUNT_OF(trace_fields));
-    json_key(json, "trace_node_fields");
+    json_put(json, "trace_node_fields:");
     put_list(json, tree_fields, COUNT_OF(tree_fields));
-    json_key(json, "sample_fields");
+    json_put(json, "sample_fields:");
     put_list(json, sample_fields, COUNT_OF(sample_fields));
-    json_key(json, "location_fields");
+    json_put(json, "location_fields:");
     put_list(json, location_fields, COUNT_OF(location_fields));
-    json_object_end(json);
-    json_member_number(json, "node_count", writing->node_count + OWN_NODES);
-    json_member_number(json, "edge_count",
-                       writing->edge_count + writing->root_count + 1 + writing->groups);
-    json_member_number(json, "trace_function_count", 0);
-    json_object_end(json);
+    json_put(json, "}, node_count: %lu, edge_count: %lu, trace_function_count: 0}",
+             writing->node_count + OWN_NODES,
+             writing->edge_count + writing->root_count + 1 + writing->groups);
 }
 
 static void put_nodes(const struct writing *writing, uint32_t roots, uint32_t unreachable)
 {
     struct json *json = writing->json;
-    json_member_array(json, "nodes");
+    json_put(json, "nodes: [");
     put_node(json, NODE_SYNTHETIC, roots, 1, 0, writing->root_count + 1);
     /* Roots have the even numbers from 2 on: the next one is free. */
     const int64_t last = writing->root_count ? writing->nodes[writing->root_count - 1].id : 0;
@@ -232,14 +223,14 @@ static void put_nodes(const struct writing *writing, uint32_t roots, uint32_t un
                  node->id < 0 ? (uint64_t)-node->id * 2 : (uint64_t)node->id * 2 + 1, node->size,
                  node->edges);
     }
-    json_array_end(json);
+    json_put(json, "]");
 }
 
 static void put_edges(const struct writing *writing)
 {
     struct json *json = writing->json;
     uint64_t groups = 0;
-    json_member_array(json, "edges");
+    json_put(json, "edges: [");
     for (size_t i = 0; i < writing->root_count; i++)
         put_edge(json, EDGE_ELEMENT, i + 1, i + OWN_NODES);
     put_edge(json, EDGE_ELEMENT, writing->root_count + 1, 1);
@@ -250,7 +241,7 @@ static void put_edges(const struct writing *writing)
         const struct edge *edge = &writing->edges[i];
         put_edge(json, edge->weak ? EDGE_WEAK : EDGE_PROPERTY, edge->name, edge->to + OWN_NODES);
     }
-    json_array_end(json);
+    json_put(json, "]");
 }
 
 static bool put_file(struct writing *writing, int64_t snapshot)
@@ -265,19 +256,17 @@ static bool put_file(struct writing *writing, int64_t snapshot)
         !session_heap_nodes(session, snapshot, add_node, writing, writing->export->error) ||
         !session_heap_references(session, snapshot, add_edge, writing, writing->export->error))
         return false;
-    json_object(json);
+    json_put(json, "{");
     put_meta(writing);
     put_nodes(writing, roots, unreachable);
     put_edges(writing);
     for (size_t i = 0; i < COUNT_OF(empty); i++) {
-        json_member_array(json, empty[i]);
-        json_array_end(json);
+        json_put(json, "%s: []", empty[i]);
     }
-    json_member_array(json, "strings");
+    json_put(json, "strings: [");
     for (size_t i = 0; i < text_ids_count(writing->texts); i++)
         json_text(json, text_ids_text(writing->texts, (uint32_t)i));
-    json_array_end(json);
-    json_object_end(json);
+    json_put(json, "]}");
     return true;
 }
 

@@ -38,12 +38,12 @@ static struct json *begin_value(struct row_writer *rows)
     if (rows->next == 0) {
         rows->json = json_begin(rows->out, false);
         if (rows->json)
-            json_object(rows->json);
+            json_put(rows->json, "{");
         else
             rows->failed = true;
     }
     if (rows->json)
-        json_key(rows->json, rows->names[rows->next]);
+        json_put(rows->json, "%s:", rows->names[rows->next]);
     return rows->json;
 }
 
@@ -56,7 +56,7 @@ static void end_value(struct row_writer *rows)
         return;
     rows->next = 0;
     if (rows->json) {
-        json_object_end(rows->json);
+        json_put(rows->json, "}");
         if (!json_end(rows->json))
             rows->failed = true;
         rows->json = NULL;

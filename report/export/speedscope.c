@@ -38,14 +38,14 @@ static bool put_stack(struct writing *writing, uint32_t stack)
     if (!export_frames(writing->export, &writing->export->own, writing->export->own.starts[stack],
                        &writing->frames))
         return false;
-    json_array(writing->json);
+    json_put(writing->json, "[");
     for (size_t i = writing->frames.count; i-- > 0;) {
         uint32_t id;
         if (!find_place(writing, &writing->frames.frame[i], &id))
             return false;
         json_number(writing->json, id);
     }
-    json_array_end(writing->json);
+    json_put(writing->json, "]");
     return true;
 }
 
@@ -57,22 +57,15 @@ static bool put_profile(struct writing *writing, const char *name, enum export_v
     bool good = true;
     for (size_t i = 0; i < count; i++)
         sum += export_value_of(value, &rows[i]);
-    json_object(json);
-    json_member_text(json, "type", "sampled");
-    json_member_text(json, "name", name);
-    json_member_text(json, "unit", export_value_is_bytes(value) ? "bytes" : "none");
-    json_member_number(json, "startValue", 0);
-    json_member_number(json, "endValue", sum);
-    json_member_array(json, "samples");
+    json_put(json, "{type: sampled, name: %s, unit: %s, startValue: 0, endValue: %lu, samples: [",
+             name, export_value_is_bytes(value) ? "bytes" : "none", sum);
     for (size_t i = 0; good && i < count; i++)
         good = export_value_of(value, &rows[i]) == 0 || put_stack(writing, rows[i].stack);
-    json_array_end(json);
-    json_member_array(json, "weights");
+    json_put(json, "], weights: [");
     for (size_t i = 0; i < count; i++)
         if (export_value_of(value, &rows[i]) != 0)
             json_number(json, export_value_of(value, &rows[i]));
-    json_array_end(json);
-    json_object_end(json);
+    json_put(json, "]}");
     return good;
 }
 
@@ -80,20 +73,17 @@ static void put_frames(const struct writing *writing)
 {
     const struct export_side *side = &writing->export->own;
     struct json *json = writing->json;
-    json_member_object(json, "shared");
-    json_member_array(json, "frames");
+    json_put(json, "shared: {frames: [");
     for (size_t i = 0; writing->list && i < pair_ids_count(writing->places); i++) {
         const struct place *place = &writing->list[i];
-        json_object(json);
-        json_member_text(json, "name", export_function_name(side, place->function));
+        json_put(json, "{name: %s", export_function_name(side, place->function));
         if (place->file[0])
-            json_member_text(json, "file", export_clean(side, place->file));
+            json_put(json, "file: %s", export_clean(side, place->file));
         if (place->line != 0)
-            json_member_number(json, "line", place->line);
-        json_object_end(json);
+            json_put(json, "line: %u", place->line);
+        json_put(json, "}");
     }
-    json_array_end(json);
-    json_object_end(json);
+    json_put(json, "]}");
 }
 
 static bool put_file(struct writing *writing, const struct session_stack_sums *rows, size_t count)
@@ -101,21 +91,19 @@ static bool put_file(struct writing *writing, const struct session_stack_sums *r
     const struct export *export = writing->export;
     const char *program = session_meta(export->own.session, "program");
     struct json *json = writing->json;
-    json_object(json);
-    json_member_text(json, "$schema", "https://www.speedscope.app/file-format-schema.json");
-    json_member_text(json, "exporter", "mprof-export");
-    json_member_text(json, "name", export_clean(&export->own, program ? program : "?"));
-    json_member_number(json, "activeProfileIndex", 0);
-    json_member_array(json, "profiles");
+    json_put(json,
+             "{$schema: %s, exporter: mprof-export, name: %s, activeProfileIndex: 0, profiles: [",
+             "https://www.speedscope.app/file-format-schema.json",
+             export_clean(&export->own, program ? program : "?"));
     const bool good =
         put_profile(writing, "allocated bytes", EXPORT_BYTES, rows, count) &&
         put_profile(writing, "allocations", EXPORT_ALLOCATIONS, rows, count) &&
         put_profile(writing, export->at ? "live at the time" : "live at the end", EXPORT_LIVE_BYTES,
                     rows, count) &&
         put_profile(writing, "live at the program's peak", EXPORT_AT_PEAK_BYTES, rows, count);
-    json_array_end(json);
+    json_put(json, "]");
     put_frames(writing);
-    json_object_end(json);
+    json_put(json, "}");
     return good;
 }
 

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <yajl/yajl_gen.h>
@@ -78,31 +79,6 @@ bool json_end(struct json *json)
     return good;
 }
 
-void json_object(struct json *json)
-{
-    check(json, yajl_gen_map_open(json->generator));
-}
-
-void json_object_end(struct json *json)
-{
-    check(json, yajl_gen_map_close(json->generator));
-}
-
-void json_array(struct json *json)
-{
-    check(json, yajl_gen_array_open(json->generator));
-}
-
-void json_array_end(struct json *json)
-{
-    check(json, yajl_gen_array_close(json->generator));
-}
-
-void json_key(struct json *json, const char *key)
-{
-    json_text(json, key);
-}
-
 void json_text(struct json *json, const char *text)
 {
     char room[1024], *copy = NULL;
@@ -173,28 +149,60 @@ void json_null(struct json *json)
     check(json, yajl_gen_null(json->generator));
 }
 
-void json_member_text(struct json *json, const char *key, const char *text)
+static void put_word(struct json *json, const char *word, size_t length)
 {
-    json_key(json, key);
-    json_text(json, text);
+    if (*word == '-' || (*word >= '0' && *word <= '9'))
+        check(json, yajl_gen_number(json->generator, word, length));
+    else if (word[length] != ':' && length == 4 && memcmp(word, "true", length) == 0)
+        json_truth(json, true);
+    else if (word[length] != ':' && length == 5 && memcmp(word, "false", length) == 0)
+        json_truth(json, false);
+    else if (word[length] != ':' && length == 4 && memcmp(word, "null", length) == 0)
+        json_null(json);
+    else
+        check(json, yajl_gen_string(json->generator, (const unsigned char *)word, length));
 }
 
-void json_member_number(struct json *json, const char *key, uint64_t number)
+void json_put(struct json *json, const char *form, ...)
 {
-    json_key(json, key);
-    json_number(json, number);
-}
-
-void json_member_object(struct json *json, const char *key)
-{
-    json_key(json, key);
-    json_object(json);
-}
-
-void json_member_array(struct json *json, const char *key)
-{
-    json_key(json, key);
-    json_array(json);
+    va_list values;
+    va_start(values, form);
+    for (size_t length; *form; form += length) {
+        length = strcspn(form, " ,:{}[]%");
+        if (length > 0) {
+            put_word(json, form, length);
+            continue;
+        }
+        length = 1;
+        if (*form == '{')
+            check(json, yajl_gen_map_open(json->generator));
+        else if (*form == '}')
+            check(json, yajl_gen_map_close(json->generator));
+        else if (*form == '[')
+            check(json, yajl_gen_array_open(json->generator));
+        else if (*form == ']')
+            check(json, yajl_gen_array_close(json->generator));
+        if (*form != '%')
+            continue;
+        length = form[1] == 'l' || form[1] == 'z' ? 3 : 2;
+        switch (form[length - 1]) {
+        case 's':
+            json_text(json, va_arg(values, const char *));
+            break;
+        case 'u':
+            json_number(json, length == 2 ? va_arg(values, unsigned) : va_arg(values, size_t));
+            break;
+        case 'd':
+            json_signed(json, va_arg(values, long));
+            break;
+        case 'g':
+            json_real(json, va_arg(values, double));
+            break;
+        default:
+            json_truth(json, va_arg(values, int) != 0);
+        }
+    }
+    va_end(values);
 }
 
 /* ---- reading ---- */

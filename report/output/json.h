@@ -16,14 +16,6 @@ struct json *json_begin(FILE *out, bool pretty);
  * values did not form one document. NULL is ignored and gives false. */
 bool json_end(struct json *json);
 
-void json_object(struct json *json);
-void json_object_end(struct json *json);
-void json_array(struct json *json);
-void json_array_end(struct json *json);
-
-/* Writes the name of a member. Also takes names from outside. */
-void json_key(struct json *json, const char *key);
-
 /* Write a value. Text may hold any bytes: what is not UTF-8 becomes U+FFFD, and what could steer a
  * terminal is escaped. NULL is null. */
 void json_text(struct json *json, const char *text);
@@ -36,11 +28,11 @@ void json_precise(struct json *json, double number);
 void json_truth(struct json *json, bool truth);
 void json_null(struct json *json);
 
-/* Write a member: its name and its value, or the beginning of that. */
-void json_member_text(struct json *json, const char *key, const char *text);
-void json_member_number(struct json *json, const char *key, uint64_t number);
-void json_member_object(struct json *json, const char *key);
-void json_member_array(struct json *json, const char *key);
+/* Writes any part of a document after a form of it, such as "{name: %s, sizes: [%lu, %lu". Names
+ * and texts stand there without quotes, as one word. Conversions: %s a text, as json_text(); %u,
+ * %zu, %lu, %ld numbers; %g json_real(); %i a truth. All
+ * arguments are made before the first is written: no two of them may share a buffer. */
+__attribute__((format(printf, 2, 3))) void json_put(struct json *json, const char *form, ...);
 
 /* ---- reading ---------------------------------------------------------------------------- */
 

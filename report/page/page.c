@@ -154,14 +154,14 @@ static bool put_names(const struct page *page, struct json *json)
         if (page->used[i])
             whole[used++] = text_ids_text(page->names, (uint32_t)i);
     const bool good = whole && short_names_make(&shorter, whole, used);
-    json_member_array(json, "names");
+    json_put(json, "names: [");
     for (size_t i = 0, at = 0; good && i < count; i++) {
         if (!page->used[i])
             continue;
         const struct session *session = page->of_base[i] ? page->base.session : page->own.session;
         const char *place =
             page->function[i] ? session_function_place(session, page->function[i]) : "";
-        json_array(json);
+        json_put(json, "[");
         put_whole(json, shorter.texts[at]);
         if (strcmp(shorter.texts[at], whole[at]) == 0)
             json_number(json, 0);
@@ -170,10 +170,10 @@ static bool put_names(const struct page *page, struct json *json)
         json_number(json, page->own_code[i]);
         if (*place)
             json_text(json, place);
-        json_array_end(json);
+        json_put(json, "]");
         at++;
     }
-    json_array_end(json);
+    json_put(json, "]");
     short_names_free(&shorter);
     free(whole);
     return good || report_fail_memory(page->error, "the names");
@@ -204,17 +204,13 @@ static uint64_t sum_short_lived(const struct side *side)
 static void put_facts(const struct side *side, struct json *json)
 {
     const struct selection *selection = side->selection;
-    json_member_object(json, "facts");
-    json_member_number(json, "allocations", selection_allocations(selection));
-    json_member_number(json, "bytes", selection_bytes(selection));
-    json_member_number(json, "peak_bytes", selection_peak_bytes(selection));
-    json_member_number(json, "peak_ns", selection_peak_ns(selection));
-    json_member_number(json, "live_bytes", selection_live_bytes(selection));
-    json_member_number(json, "live_count", selection_live_count(selection));
-    json_member_number(json, "leaked_bytes", side->leaks.leaked.bytes);
-    json_member_number(json, "leaked_count", side->leaks.leaked.blocks);
-    json_member_number(json, "short_lived", sum_short_lived(side));
-    json_object_end(json);
+    json_put(json,
+             "facts: {allocations: %lu, bytes: %lu, peak_bytes: %lu, peak_ns: %lu, live_bytes: "
+             "%lu, live_count: %lu, leaked_bytes: %lu, leaked_count: %lu, short_lived: %lu}",
+             selection_allocations(selection), selection_bytes(selection),
+             selection_peak_bytes(selection), selection_peak_ns(selection),
+             selection_live_bytes(selection), selection_live_count(selection),
+             side->leaks.leaked.bytes, side->leaks.leaked.blocks, sum_short_lived(side));
 }
 
 /* Writes "2026-11-28 12:47 UTC" of "2026-11-28T12:47:26.681Z". */
@@ -224,23 +220,21 @@ static void put_start(const struct session *session, struct json *json)
     char text[40] = "";
     if (start && strlen(start) >= 16 && start[10] == 'T')
         snprintf(text, sizeof(text), "%.10s %.5s UTC", start, start + 11);
-    json_member_text(json, "recorded", text);
+    json_put(json, "recorded: %s", text);
 }
 
 static void put_program(const struct session *session, struct json *json)
 {
     const char *program = session_meta(session, "program"), *argv = session_meta(session, "argv");
     const struct session_process *processes;
-    json_member_text(json, "program", program && *program ? program : "(unknown program)");
-    json_member_text(json, "argv", argv ? argv : "");
+    json_put(json, "program: %s", program && *program ? program : "(unknown program)");
+    json_put(json, "argv: %s", argv ? argv : "");
     put_start(session, json);
-    json_member_text(json, "ending", session_meta(session, "ending"));
-    json_member_number(json, "processes", session_processes(session, &processes));
-    json_member_number(json, "threads", (uint64_t)session_meta_number(session, "threads"));
-    json_member_number(json, "from", session_start_ns(session));
-    json_member_number(json, "to", session_duration_ns(session));
-    json_key(json, "leaks_known");
-    json_truth(json, !session_stopped(session) && !session_recording(session));
+    json_put(json, "ending: %s, processes: %lu, threads: %lu, from: %lu, to: %lu, leaks_known: %i",
+             session_meta(session, "ending"), session_processes(session, &processes),
+             (uint64_t)session_meta_number(session, "threads"), session_start_ns(session),
+             session_duration_ns(session),
+             !session_stopped(session) && !session_recording(session));
 }
 
 /* ---- doubts ----------------------------------------------------------------------------- */
@@ -320,7 +314,7 @@ static void put_doubts(const struct page *page, struct json *json)
                *imported = session_meta(session, "imported");
     const long long interval = session_meta_number(session, "sample_interval");
     uint64_t bytes = 0, unknown = 0;
-    json_member_array(json, "doubts");
+    json_put(json, "doubts: [");
     if (session_sampled(session))
         put_doubt(json,
                   "Recorded by sampling, one point in %lld bytes on average: sums with ~ are "
@@ -351,17 +345,17 @@ static void put_doubts(const struct page *page, struct json *json)
     if (session_meta_number(session, "redacted") > 0)
         put_doubt(json, "Made for others: arguments, the host and paths above the sources are "
                         "left out.");
-    json_array_end(json);
+    json_put(json, "]");
 }
 
 /* ---- timeline --------------------------------------------------------------------------- */
 
 static void put_numbers(struct json *json, const char *name, const uint64_t *first, size_t step)
 {
-    json_member_array(json, name);
+    json_put(json, "%s: [", name);
     for (size_t i = 0; i < SLOTS; i++)
         json_number(json, *(const uint64_t *)(const void *)((const char *)first + i * step));
-    json_array_end(json);
+    json_put(json, "]");
 }
 
 static bool put_timeline(const struct page *page, const struct side *side, bool layers,
@@ -376,24 +370,23 @@ static bool put_timeline(const struct page *page, const struct side *side, bool 
     good = good &&
            selection_timeline(side->selection, session_start_ns(side->session),
                               session_duration_ns(side->session), SLOTS, by, slots, page->error);
-    json_member_object(json, "timeline");
+    json_put(json, "timeline: {");
     if (good) {
         put_numbers(json, "live", &slots->live_bytes, sizeof(*slots));
         put_numbers(json, "peak", &slots->peak_bytes, sizeof(*slots));
         put_numbers(json, "allocated", &slots->allocated_bytes, sizeof(*slots));
-        json_member_array(json, "layers");
+        json_put(json, "layers: [");
         if (layers)
             selection_legend(side->selection, by, legend);
         for (size_t i = 0; i < legend->count; i++) {
             char name[SHORT_NAME_SIZE];
-            json_object(json);
-            json_member_text(json, "name", short_name(name, sizeof(name), legend->entry[i].label));
+            json_put(json, "{name: %s", short_name(name, sizeof(name), legend->entry[i].label));
             put_numbers(json, "bytes", &slots->color_bytes[i], sizeof(*slots));
-            json_object_end(json);
+            json_put(json, "}");
         }
-        json_array_end(json);
+        json_put(json, "]");
     }
-    json_object_end(json);
+    json_put(json, "}");
     FREE_ALL(slots, legend);
     return good;
 }
@@ -405,19 +398,16 @@ static uint64_t put_resident(const struct session *session, struct json *json)
     const size_t count = session_rss(session, &samples);
     const size_t each = (count + SAMPLES_MOST - 1) / SAMPLES_MOST;
     uint64_t most = 0;
-    json_member_array(json, "rss");
+    json_put(json, "rss: [");
     for (size_t from = 0; from < count; from += each) {
         size_t largest = from;
         for (size_t i = from; i < count && i < from + each; i++)
             if (samples[i].bytes > samples[largest].bytes)
                 largest = i;
-        json_array(json);
-        json_number(json, samples[largest].ns);
-        json_number(json, samples[largest].bytes);
-        json_array_end(json);
+        json_put(json, "[%lu, %lu]", samples[largest].ns, samples[largest].bytes);
         most = samples[largest].bytes > most ? samples[largest].bytes : most;
     }
-    json_array_end(json);
+    json_put(json, "]");
     return most;
 }
 
@@ -425,14 +415,11 @@ static size_t put_marks(const struct session *session, struct json *json)
 {
     const struct session_mark *marks;
     const size_t count = session_marks(session, &marks);
-    json_member_array(json, "marks");
+    json_put(json, "marks: [");
     for (size_t i = 0; i < count && i < MARKS_MOST; i++) {
-        json_array(json);
-        json_number(json, marks[i].ns);
-        json_text(json, *marks[i].name ? marks[i].name : marks[i].kind);
-        json_array_end(json);
+        json_put(json, "[%lu, %s]", marks[i].ns, *marks[i].name ? marks[i].name : marks[i].kind);
     }
-    json_array_end(json);
+    json_put(json, "]");
     return count > MARKS_MOST ? count - MARKS_MOST : 0;
 }
 
@@ -441,14 +428,11 @@ static size_t put_marks(const struct session *session, struct json *json)
 static void put_finding(const struct ranked_finding *finding, uint64_t peak, struct json *json)
 {
     char name[SHORT_NAME_SIZE];
-    json_object(json);
-    json_member_text(json, "word", ranked_word(finding));
-    json_member_number(json, "bytes", finding->bytes);
-    json_member_number(json, "count", finding->count);
-    json_member_number(json, "severity", (uint64_t)ranked_severity(finding, peak));
-    json_member_text(json, "user", short_name(name, sizeof(name), finding->user));
-    json_member_text(json, "type", short_name(name, sizeof(name), finding->type));
-    json_object_end(json);
+    json_put(json, "{word: %s, bytes: %lu, count: %lu, severity: %lu, user: %s",
+             ranked_word(finding), finding->bytes, finding->count,
+             (uint64_t)ranked_severity(finding, peak),
+             short_name(name, sizeof(name), finding->user));
+    json_put(json, "type: %s}", short_name(name, sizeof(name), finding->type));
 }
 
 static void put_findings(const struct page *page, struct json *json)
@@ -461,14 +445,13 @@ static void put_findings(const struct page *page, struct json *json)
     if (findings && filter &&
         !findings_find(page->own.session, filter, peak, findings, &count, &error))
         count = 0;
-    json_member_array(json, "findings");
+    json_put(json, "findings: [");
     for (size_t i = 0; i < count; i++)
         put_finding(&findings[i], peak, json);
-    json_array_end(json);
-    json_member_text(json, "findings_unknown",
-                     !filter ? "The findings of this filter cannot be told apart from others."
-                     : error.message[0] ? error.message
-                                        : NULL);
+    json_put(json, "], findings_unknown: %s",
+             !filter            ? "The findings of this filter cannot be told apart from others."
+             : error.message[0] ? error.message
+                                : NULL);
     FREE_ALL(filter, findings);
 }
 
@@ -498,23 +481,18 @@ static void put_type(const struct session *session, const struct session_type_su
     char name[SHORT_NAME_SIZE];
     const char *whole = session_type_name(session, type->type);
     short_name(name, sizeof(name), whole);
-    json_object(json);
-    json_key(json, "name");
+    json_put(json, "{name:");
     put_whole(json, name);
     if (strcmp(name, whole) != 0) {
-        json_key(json, "whole");
+        json_put(json, "whole:");
         put_whole(json, whole);
     }
-    json_member_number(json, "peak", type->at_peak_bytes);
-    json_member_number(json, "live", type->live_bytes);
-    json_member_number(json, "bytes", type->bytes);
-    json_member_number(json, "count", type->allocations);
-    json_member_text(json, "confidence",
-                     type->type == SESSION_TYPE_UNKNOWN ? "unknown"
-                     : type->exact_bytes == type->bytes ? "exact"
-                     : type->exact_bytes > 0            ? "partly exact"
-                                                        : "inferred");
-    json_object_end(json);
+    json_put(json, "peak: %lu, live: %lu, bytes: %lu, count: %lu, confidence: %s}",
+             type->at_peak_bytes, type->live_bytes, type->bytes, type->allocations,
+             type->type == SESSION_TYPE_UNKNOWN ? "unknown"
+             : type->exact_bytes == type->bytes ? "exact"
+             : type->exact_bytes > 0            ? "partly exact"
+                                                : "inferred");
 }
 
 /* Writes the types of a side, of a base all that may be compared. */
@@ -532,11 +510,10 @@ static bool put_types(struct page *page, const struct side *side, size_t most, s
     }
     if (count > 0)
         qsort_r(types, count, sizeof(*types), by_type_share, &sum);
-    json_member_array(json, "types");
+    json_put(json, "types: [");
     for (size_t i = 0; i < count && i < most; i++)
         put_type(side->session, &types[i], json);
-    json_array_end(json);
-    json_member_number(json, "types_left", count > most ? count - most : 0);
+    json_put(json, "], types_left: %lu", count > most ? count - most : 0);
     free(types);
     return true;
 }
@@ -598,14 +575,11 @@ static void put_frame(const struct page *page, const struct session_frame *frame
     if (!text_ids_find(page->names, session_function_name(page->own.session, frame->function),
                        &name, &is_new))
         return;
-    json_array(json);
-    json_number(json, page->number[name]);
-    json_text(json, place);
-    json_number(json, page->own_code[name]);
+    json_put(json, "[%u, %s, %u", page->number[name], place, page->own_code[name]);
     if (text && page->own_code[name] &&
         read_line(page->own.session, frame->file, frame->line, line))
         json_text(json, line);
-    json_array_end(json);
+    json_put(json, "]");
 }
 
 /* Visits the frames of a leak that are on the page. */
@@ -666,30 +640,21 @@ static void put_leak(const struct page *page, const struct session_leak *leak, s
     struct session_frame *frames;
     size_t more, texts = 0;
     const size_t count = leak_frames(page, leak, &frames, &more);
-    json_object(json);
-    json_member_number(json, "bytes", leak->bytes);
-    json_member_number(json, "blocks", leak->blocks);
-    json_member_number(json, "stacks", leak->stack_count);
-    json_key(json, "start");
-    json_truth(json, leak->kind == SESSION_LEAK_START_UP);
-    json_member_text(json, "type",
-                     leak->type ? short_name(name, sizeof(name),
-                                             session_type_name(page->own.session, leak->type))
-                                : NULL);
-    json_member_array(json, "born");
+    json_put(json, "{bytes: %lu, blocks: %lu, stacks: %lu, start: %i, type: %s, born: [",
+             leak->bytes, leak->blocks, leak->stack_count, leak->kind == SESSION_LEAK_START_UP,
+             leak->type
+                 ? short_name(name, sizeof(name), session_type_name(page->own.session, leak->type))
+                 : NULL);
     for (size_t i = 0; i < SESSION_LEAK_TENTHS; i++)
         json_number(json, leak->born[i]);
-    json_array_end(json);
-    json_member_array(json, "frames");
+    json_put(json, "], frames: [");
     for (size_t i = 0; i < count; i++) {
         /* The lines of the innermost own frames tell most. */
         const bool text = texts < 4 && is_own(page, frames[i].function);
         texts += text;
         put_frame(page, &frames[i], text, json);
     }
-    json_array_end(json);
-    json_member_number(json, "more", more);
-    json_object_end(json);
+    json_put(json, "], more: %lu}", more);
     free(frames);
 }
 
@@ -697,7 +662,7 @@ static void put_leaks(const struct page *page, struct json *json)
 {
     const struct session_leaks *leaks = &page->own.leaks;
     uint64_t kept = 0, left = 0, left_bytes = 0;
-    json_member_array(json, "leaks");
+    json_put(json, "leaks: [");
     for (size_t i = 0; i < leaks->count; i++) {
         const struct session_leak *leak = &leaks->leaks[i];
         if (!is_shown(leak))
@@ -709,22 +674,15 @@ static void put_leaks(const struct page *page, struct json *json)
             left_bytes += leak->bytes;
         }
     }
-    json_array_end(json);
-    json_member_number(json, "kept_bytes", kept);
-    json_member_number(json, "leaks_left", left);
-    json_member_number(json, "leaks_left_bytes", left_bytes);
+    json_put(json, "], kept_bytes: %lu, leaks_left: %lu, leaks_left_bytes: %lu", kept, left,
+             left_bytes);
 }
 
 /* ---- sizes and lifetimes ---------------------------------------------------------------- */
 
 static void put_bin(struct json *json, uint64_t from, uint64_t to, uint64_t bytes, uint64_t count)
 {
-    json_array(json);
-    json_number(json, from);
-    json_number(json, to);
-    json_number(json, bytes);
-    json_number(json, count);
-    json_array_end(json);
+    json_put(json, "[%lu, %lu, %lu, %lu]", from, to, bytes, count);
 }
 
 /* Writes the sizes by powers of two: above one up to the next. */
@@ -734,7 +692,7 @@ static bool put_sizes(const struct page *page, struct json *json)
     size_t count = 0;
     if (!selection_sizes(page->own.selection, &rows, &count, page->error))
         return false;
-    json_member_array(json, "sizes");
+    json_put(json, "sizes: [");
     for (size_t i = 0; i < count;) {
         uint64_t from = 0, to = 0, bytes = 0, blocks = 0;
         if (rows[i].size > 0)
@@ -747,7 +705,7 @@ static bool put_sizes(const struct page *page, struct json *json)
         }
         put_bin(json, from, to, bytes, blocks);
     }
-    json_array_end(json);
+    json_put(json, "]");
     free(rows);
     return true;
 }
@@ -757,11 +715,11 @@ static bool put_lifetimes(const struct page *page, struct json *json)
     struct session_lifetimes *lifetimes = calloc(1, sizeof(*lifetimes));
     const bool good = lifetimes ? selection_lifetimes(page->own.selection, lifetimes, page->error)
                                 : report_fail_memory(page->error, "the lifetimes");
-    json_member_array(json, "lifetimes");
+    json_put(json, "lifetimes: [");
     for (size_t i = 0; good && i < lifetimes->count; i++)
         put_bin(json, lifetimes->bins[i].from, lifetimes->bins[i].to, lifetimes->bins[i].bytes,
                 lifetimes->bins[i].allocations);
-    json_array_end(json);
+    json_put(json, "]");
     free(lifetimes);
     return good;
 }
@@ -772,35 +730,30 @@ static void put_points(const struct history *history, const struct history_value
                        struct json *json)
 {
     const size_t first = history->count > RUNS_MOST ? history->count - RUNS_MOST : 0;
-    json_member_array(json, "points");
+    json_put(json, "points: [");
     for (size_t i = first; i < history->count; i++) {
         const struct history_value *value = history_find(&history->runs[i], of->name, of->unit);
         if (!value)
             continue;
-        json_array(json);
-        json_text(json, history->runs[i].time);
-        json_text(json, history->runs[i].label);
-        json_signed(json, value->value);
-        json_array_end(json);
+        json_put(json, "[%s, %s, %ld]", history->runs[i].time, history->runs[i].label,
+                 value->value);
     }
-    json_array_end(json);
+    json_put(json, "]");
 }
 
 static void put_trend(const struct history *history, struct json *json)
 {
-    json_member_array(json, "trend");
+    json_put(json, "trend: [");
     for (size_t run = 0; history && run < history->count; run++)
         for (size_t i = 0; i < history->runs[run].count; i++) {
             const struct history_value *value = &history->runs[run].values[i];
             if (value->is_null || !history_is_first(history, run, i))
                 continue;
-            json_object(json);
-            json_member_text(json, "name", value->name);
-            json_member_text(json, "unit", value->unit);
+            json_put(json, "{name: %s, unit: %s", value->name, value->unit);
             put_points(history, value, json);
-            json_object_end(json);
+            json_put(json, "}");
         }
-    json_array_end(json);
+    json_put(json, "]");
 }
 
 /* ---- the data --------------------------------------------------------------------------- */
@@ -809,22 +762,21 @@ static bool put_base(struct page *page, struct json *json)
 {
     const struct side *base = &page->base;
     if (!base->session) {
-        json_key(json, "base");
-        json_null(json);
+        json_put(json, "base: null");
         return true;
     }
-    json_member_object(json, "base");
+    json_put(json, "base: {");
     put_program(base->session, json);
     put_facts(base, json);
     const bool good = put_timeline(page, base, false, json) &&
                       put_types(page, base, (size_t)TYPES_MOST * 10, json);
-    json_object_end(json);
+    json_put(json, "}");
     return good;
 }
 
 static void put_left(size_t nodes, double share, size_t marks, struct json *json)
 {
-    json_member_array(json, "left");
+    json_put(json, "left: [");
     if (nodes > 0)
         put_doubt(
             json,
@@ -833,7 +785,7 @@ static void put_left(size_t nodes, double share, size_t marks, struct json *json
             nodes, 100 * share);
     if (marks > 0)
         put_doubt(json, "Left out: %zu later marks.", marks);
-    json_array_end(json);
+    json_put(json, "]");
 }
 
 /* Writes the data with at most so many nodes of the tree. */
@@ -845,16 +797,13 @@ static bool put_data(struct page *page, size_t nodes, struct json *json)
     page_tree_mark(page->tree, page->used);
     mark_leaks(page);
     number_names(page);
-    json_object(json);
-    json_member_number(json, "schema", 1);
-    json_member_text(json, "version", MPROF_VERSION);
+    json_put(json, "{schema: 1, version: %s", MPROF_VERSION);
     put_program(page->own.session, json);
-    json_member_text(json, "filter",
-                     filter_text_blank(page->request->filter) ? NULL : page->request->filter);
-    json_member_text(json, "at", page->request->at);
-    json_key(json, "sampled");
-    json_truth(json, session_sampled(page->own.session) ||
-                         (page->base.session && session_sampled(page->base.session)));
+    json_put(json, "filter: %s, at: %s, sampled: %i",
+             filter_text_blank(page->request->filter) ? NULL : page->request->filter,
+             page->request->at,
+             session_sampled(page->own.session) ||
+                 (page->base.session && session_sampled(page->base.session)));
     put_facts(&page->own, json);
     put_doubts(page, json);
     bool good = put_timeline(page, &page->own, true, json);
@@ -867,7 +816,7 @@ static bool put_data(struct page *page, size_t nodes, struct json *json)
     put_leaks(page, json);
     put_trend(page->history, json);
     good = good && put_sizes(page, json) && put_lifetimes(page, json) && put_base(page, json);
-    json_object_end(json);
+    json_put(json, "}");
     return good;
 }
 

@@ -196,33 +196,31 @@ static struct cut *sum_cut(const struct page_tree *tree)
 static void put_values(const struct page_tree *tree, const struct cut *cut, int side,
                        const char *name, struct json *json)
 {
-    json_member_array(json, name);
+    json_put(json, "%s: [", name);
     for (int value = 0; value < PAGE_VALUES; value++) {
-        json_array(json);
+        json_put(json, "[");
         for (size_t i = 0; i < tree->count; i++)
             if (tree->nodes[i].kept)
                 json_number(json, tree->nodes[i].values[side][value]);
         for (size_t i = 0; cut && i < tree->count; i++)
             if (cut[i].any)
                 json_number(json, cut[i].values[side][value]);
-        json_array_end(json);
+        json_put(json, "]");
     }
-    json_array_end(json);
+    json_put(json, "]");
 }
 
 void page_tree_put(const struct page_tree *tree, const uint32_t *number, struct json *json)
 {
     struct cut *cut = sum_cut(tree);
-    json_member_object(json, "tree");
-    json_member_array(json, "parent");
+    json_put(json, "tree: {parent: [");
     for (size_t i = 0; i < tree->count; i++)
         if (tree->nodes[i].kept)
             json_signed(json, i == 0 ? -1 : (int64_t)caller_of(tree, i)->place);
     for (size_t i = 0; cut && i < tree->count; i++)
         if (cut[i].any)
             json_number(json, tree->nodes[i].place);
-    json_array_end(json);
-    json_member_array(json, "name");
+    json_put(json, "], name: [");
     for (size_t i = 0; i < tree->count; i++)
         if (tree->nodes[i].kept)
             json_signed(json, name_of(tree, i) >= 0 ? (int64_t)number[name_of(tree, i)]
@@ -230,10 +228,10 @@ void page_tree_put(const struct page_tree *tree, const uint32_t *number, struct 
     for (size_t i = 0; cut && i < tree->count; i++)
         if (cut[i].any)
             json_signed(json, PAGE_SMALLER);
-    json_array_end(json);
+    json_put(json, "]");
     put_values(tree, cut, 0, "values", json);
     if (tree->compared)
         put_values(tree, cut, 1, "base", json);
-    json_object_end(json);
+    json_put(json, "}");
     free(cut);
 }

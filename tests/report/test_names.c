@@ -78,7 +78,7 @@ static void json(void **state)
     size_t size;
     FILE *out = open_memstream(&got, &size);
     struct json *json = json_begin(out, false);
-    json_array(json);
+    json_put(json, "[");
     json_number(json, UINT64_MAX);
     json_signed(json, INT64_MIN);
     json_real(json, 0.5);
@@ -88,17 +88,17 @@ static void json(void **state)
     json_text(json, NULL);
     json_text(json, "\"\xff\n");
     json_text(json, "\x1b\x7f\xc2\x9b\xe2\x80\xae\xef\xbb\xbf\xc3\xbc");
-    json_object(json);
-    json_key(json, "k\xff");
-    json_null(json);
-    json_object_end(json);
-    json_array_end(json);
+    json_put(json, "{%s: null, size: -4, of: [%u, %zu, %ld, %i, %g, true, word, trues:]", "k\xff",
+             4000000000u, SIZE_MAX, -5L, 1 == 1, 2.5);
+    json_put(json, "}]");
     assert_true(json_end(json));
     assert_int_equal(fclose(out), 0);
     assert_string_equal(
         got, "[18446744073709551615,-9223372036854775808,0.5,86400000000.123,null,true,null,"
              "\"\\\"\xef\xbf\xbd\\n\",\"\\u001B\\u007f\\u009b\\u202e\\ufeff\xc3\xbc\",{"
-             "\"k\xef\xbf\xbd\":null}]\n");
+             "\"k\xef\xbf\xbd\":null,\"size\":-4,\"of\":[4000000000,18446744073709551615,-5,true,2."
+             "5,true,"
+             "\"word\",\"trues\"]}]\n");
     free(got);
 
     /* A text that is longer than the room, and a document that is not whole. */
@@ -106,7 +106,7 @@ static void json(void **state)
     longer[sizeof(longer) - 1] = '\0';
     out = open_memstream(&got, &size);
     json = json_begin(out, true);
-    json_array(json);
+    json_put(json, "[");
     json_text(json, longer);
     assert_false(json_end(json));
     assert_false(json_end(NULL));
