@@ -386,12 +386,24 @@ static uint32_t line_of(const struct classes *classes, uint32_t node)
     return classes->of_frame[stacks_frame(classes->stacks, node)];
 }
 
+/* Notes that a function has code of a line. */
+static void add_function(const struct session *session, uint32_t function, bool first,
+                         struct session_source_line *line)
+{
+    if (first)
+        line->function = function;
+    else if (line->function != 0 && strcmp(session_function_name(session, line->function),
+                                           session_function_name(session, function)) != 0)
+        line->function = 0;
+}
+
 /* Numbers the lines of a file that frames have, in ascending order: by frame in `of_frame`. Returns
  * rows for them, NULL with `error` set. */
-static struct session_source_line *number_lines(const struct stacks *stacks, const uint8_t *of_file,
-                                                uint32_t *of_frame, size_t *count,
-                                                struct session_error *error)
+static struct session_source_line *number_lines(const struct session *session,
+                                                const uint8_t *of_file, uint32_t *of_frame,
+                                                size_t *count, struct session_error *error)
 {
+    const struct stacks *stacks = &session->stacks;
     uint32_t largest = 0;
     for (uint32_t i = 0; i < stacks->frame_count; i++) {
         const struct stack_frame *frame = &stacks->frame_table[i];
@@ -410,12 +422,14 @@ static struct session_source_line *number_lines(const struct stacks *stacks, con
             number[line] = (uint32_t)++ * count;
     if (number)
         lines = calloc(*count + 1, sizeof(*lines));
-    for (uint32_t line = 0; lines && line <= largest; line++)
-        if (number[line] != 0)
-            lines[number[line] - 1].line = line;
-    for (uint32_t i = 0; lines && i < stacks->frame_count; i++)
-        if (of_frame[i] != CLASS_NONE)
-            of_frame[i] = number[of_frame[i]] - 1;
+    for (uint32_t i = 0; lines && i < stacks->frame_count; i++) {
+        if (of_frame[i] == CLASS_NONE)
+            continue;
+        struct session_source_line *line = &lines[number[of_frame[i]] - 1];
+        add_function(session, stacks->frame_table[i].function, line->line == 0, line);
+        line->line = of_frame[i];
+        of_frame[i] = (uint32_t)(line - lines);
+    }
     free(number);
     if (!lines)
         session_fail_memory(error, "the lines");
@@ -446,7 +460,8 @@ static bool sum_lines(const struct session *session, const struct stack_sum *sum
                                                          .live_count = sum->live_count,
                                                          .live_bytes = sum->live_bytes,
                                                          .at_peak_bytes = sum->at_peak_bytes,
-                                                         .own_bytes = lines[i].own_bytes};
+                                                         .own_bytes = lines[i].own_bytes,
+                                                         .function = lines[i].function};
     }
     *count = used;
     free(classes.sums);
@@ -467,7 +482,7 @@ bool selection_source(struct selection *selection, const char *path,
     if (of_file && !of_frame)
         session_fail_memory(error, "the lines");
     if (of_frame)
-        *lines = number_lines(stacks, of_file, of_frame, count, error);
+        *lines = number_lines(session, of_file, of_frame, count, error);
     if (*lines && !sum_lines(session, sums, of_frame, *lines, count, error)) {
         free(*lines);
         *lines = NULL;
@@ -487,6 +502,26 @@ static uint32_t file_of(const struct classes *classes, uint32_t node)
     return classes->stacks->frame_table[stacks_frame(classes->stacks, node)].file;
 }
 
+/* Stores by file id 1 if frames of the user's own code are in it. The caller frees them; NULL with
+ * `error` set. */
+static uint8_t *find_own_files(struct session *session, struct session_error *error)
+{
+    const struct stacks *stacks = &session->stacks;
+    uint8_t *own = calloc((size_t)session->names.file.count + 1, sizeof(*own));
+    bool *functions = NULL;
+    size_t count;
+    if (!own)
+        session_fail_memory(error, "the files");
+    if (!own || !session_own_functions(session, &functions, &count, error)) {
+        free(own);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < stacks->frame_count; i++)
+        own[stacks->frame_table[i].file] |= functions[stacks->frame_table[i].function];
+    free(functions);
+    return own;
+}
+
 bool selection_source_files(struct selection *selection, struct session_source_file **files,
                             size_t *count, struct session_error *error)
 {
@@ -494,23 +529,25 @@ bool selection_source_files(struct selection *selection, struct session_source_f
     struct session *session = selection->session;
     const struct name_table *names = &session->names.file;
     const struct stack_sum *sums = load(selection, error);
+    uint8_t *own = sums ? find_own_files(session, error) : NULL;
     *count = 0;
-    *files = sums ? calloc((size_t)names->count + 1, sizeof(**files)) : NULL;
-    if (sums && !*files)
+    *files = own ? calloc((size_t)names->count + 1, sizeof(**files)) : NULL;
+    if (own && !*files)
         session_fail_memory(error, "the files");
     if (!*files || !sum_classes(session, sums, names->count, &classes, error)) {
-        free(*files);
+        FREE_ALL(own, *files);
         *files = NULL;
         return false;
     }
     for (uint32_t file = 1; file < names->count; file++) {
         const struct stack_sum *sum = &classes.sums[file];
         if (sum->bytes > 0 || sum->live_bytes > 0)
-            (*files)[(*count)++] = (struct session_source_file){
-                name_table_get(names, file), sum->bytes, sum->live_bytes, sum->at_peak_bytes};
+            (*files)[(*count)++] =
+                (struct session_source_file){name_table_get(names, file), sum->bytes,
+                                             sum->live_bytes, sum->at_peak_bytes, own[file] != 0};
     }
     qsort(*files, *count, sizeof(**files), compare_files);
-    free(classes.sums);
+    FREE_ALL(own, classes.sums);
     return true;
 }
 

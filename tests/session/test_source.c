@@ -14,6 +14,7 @@
 #include "rows.h"
 #include "session/source.h"
 #include "session/stacks.h"
+#include "session/user_code.h"
 
 #define PATH "source.db"
 #define FRAMES 200
@@ -75,10 +76,43 @@ static void add(struct session_source_line *sums, const struct row *row, bool ow
         sums->at_peak_bytes += row->size;
 }
 
+/* Returns true if a frame of the user's own code is in a file. */
+static bool is_own(const char *path, const bool *own)
+{
+    for (size_t r = 0; r < row_count; r++) {
+        struct session_frame frames[FRAMES];
+        const size_t count = session_stack(session, rows[r].stack, frames, FRAMES);
+        for (size_t i = 0; i < count; i++)
+            if (strcmp(frames[i].file, path) == 0 && own[frames[i].function])
+                return true;
+    }
+    return false;
+}
+
+/* Returns the function that a line is part of, 0 if stacks name several. */
+static uint32_t function_of(const char *path, uint32_t line)
+{
+    uint32_t function = 0;
+    for (size_t r = 0; r < row_count; r++) {
+        struct session_frame frames[FRAMES];
+        const size_t count = session_stack(session, rows[r].stack, frames, FRAMES);
+        for (size_t i = 0; i < count; i++) {
+            if (strcmp(frames[i].file, path) != 0 || frames[i].line != line)
+                continue;
+            if (function != 0 && strcmp(session_function_name(session, function),
+                                        session_function_name(session, frames[i].function)) != 0)
+                return 0;
+            function = function != 0 ? function : frames[i].function;
+        }
+    }
+    return function;
+}
+
 static void check_line(struct selection *selection, const char *path,
                        const struct session_source_line *line)
 {
-    struct session_source_line sums = {.line = line->line};
+    struct session_source_line sums = {.line = line->line,
+                                       .function = function_of(path, line->line)};
     for (size_t i = 0; i < row_count; i++)
         if (selection_contains(selection, rows[i].id) && passes(rows[i].stack, path, line->line))
             add(&sums, &rows[i], is_site(rows[i].stack, path, line->line));
@@ -107,11 +141,13 @@ static void check_files(const char *filter)
 {
     struct session_source_file *files;
     struct session_source_line *lines;
-    size_t count, line_count, several = 0;
+    size_t count, line_count, functions, several = 0;
+    bool *own;
     struct selection *selection = selection_new(session, filter, &error);
     assert_non_null(selection);
     assert_true(selection_source_files(selection, &files, &count, &error));
     assert_true(count > 3);
+    assert_true(session_own_functions(session, &own, &functions, &error));
     for (size_t i = 0; i < count; i += 3) {
         uint64_t bytes = 0;
         for (size_t r = 0; r < row_count; r++)
@@ -119,6 +155,7 @@ static void check_files(const char *filter)
                 passes(rows[r].stack, files[i].path, 0))
                 bytes += rows[r].size;
         assert_int_equal(files[i].bytes, bytes);
+        assert_int_equal(files[i].own, is_own(files[i].path, own));
         assert_true(selection_source(selection, files[i].path, &lines, &line_count, &error));
         assert_true(line_count > 0);
         for (size_t n = 0; n < line_count; n += 5)
@@ -132,6 +169,7 @@ static void check_files(const char *filter)
     }
     assert_true(several > 0);
     free(files);
+    free(own);
     selection_free(selection);
 }
 

@@ -149,7 +149,7 @@ for block in some[:3]:
               what["this address before"], what["this address after"], frames[:frames.index("")]]],
             [[f"{number:,}", f"{address:x} to {address + size:x}", f"{size:,}", bool(live), uses(before), uses(after),
               [row[0] for row in database.execute("SELECT function FROM v_stack WHERE stack_id = ? ORDER BY depth", (stack,))]]])
-compare("source", take(rows("source", "all"), "file", "total_at_peak_bytes"),
+compare("source", take(rows("source", "all", "S"), "file", "total_at_peak_bytes"),
         whole(database.execute("""SELECT file, sum(bytes) FROM (SELECT DISTINCT s.file, s.stack_id, at_peak_bytes AS bytes
             FROM v_stack s JOIN (SELECT stack_id, total(size * at_peak) AS at_peak_bytes FROM heap GROUP BY stack_id)
             USING (stack_id) WHERE s.file IS NOT NULL) GROUP BY file""").fetchall()))
@@ -190,8 +190,8 @@ for name, view, *keys in (("overview", "overview"), ("timeline", "timeline"), ("
                           ("memory", "memory"), ("holes", "memory", "p", "h"), ("tree", "tree", "e"),
                           ("bottom-up", "tree", "b", "b", "e"), ("functions", "functions", "S"), ("types", "types"), ("leaks", "leaks"),
                           ("allocations", "allocations"), ("sizes", "sizes"), ("classes", "sizes", "C"),
-                          ("lifetimes", "lifetimes"), ("threads", "threads"), ("arenas", "arenas"), ("source", "source"),
-                          ("lines", "source", "Enter"), ("live lines", "source", "B", "Enter"), ("diff", "diff"),
+                          ("lifetimes", "lifetimes"), ("threads", "threads"), ("arenas", "arenas"), ("source", "source", "S"),
+                          ("lines", "source", "S", "Enter"), ("live lines", "source", "S", "B", "Enter"), ("diff", "diff"),
                           ("diff by path", "diff", "b", "b", "b"), ("graphs", "graphs")):
     if name == "allocations" and whole_sums["allocations"] > 50000:
         continue  # too long for :w

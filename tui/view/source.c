@@ -289,9 +289,11 @@ struct lines_data {
 struct files_data {
     struct list_data list;
     uint64_t whole[MEASURES];
+    bool any_own;
 };
 
 struct source {
+    const struct session *session;
     struct table table;
     struct list files;
     struct load file_load, lines_load, stacks_load;
@@ -302,6 +304,7 @@ struct source {
     enum measure measure;
     char *path; /* the file that is shown, or NULL */
     uint32_t line;
+    bool all;     /* files of libraries are listed, too */
     bool seeks;   /* to `line`, once the file is known */
     bool visited; /* another view has opened the file: Esc goes back there */
 };
@@ -360,8 +363,18 @@ static bool run_files(struct session *session, struct selection *selection, void
     struct session_source_file *files = NULL;
     const bool good = selection_source_files(selection, &files, &data->list.count, error) &&
                       find_whole(selection, data->whole, error);
+    for (size_t i = 0; good && i < data->list.count; i++)
+        data->any_own |= files[i].own;
     data->list.rows = files;
     return good;
+}
+
+/* Files of libraries are left out if there are others. */
+static bool hides_file(const void *view, const void *row)
+{
+    const struct source *source = view;
+    const struct files_data *data = source->files.data;
+    return !source->all && data->any_own && !((const struct session_source_file *)row)->own;
 }
 
 static uint64_t file_bytes(const void *view, const void *row, size_t column)
@@ -401,6 +414,7 @@ static const struct list_kind files_list = {.columns = file_columns,
                                             .load =
                                                 LIST_LOAD(files_data, run_files, list_free_rows),
                                             .key = file_key,
+                                            .hides = hides_file,
                                             .cell = file_cell,
                                             .number = file_bytes};
 
@@ -474,6 +488,12 @@ static uint32_t line_of(const struct source *source, size_t row)
     return source->sums && row < source->sums->count ? source->sums->lines[row].line : 0;
 }
 
+/* Returns true if the file is missing: then the rows name the functions of their lines. */
+static bool is_missing(const struct source *source)
+{
+    return source->file && source->file->count == 0;
+}
+
 static void put_size(struct table_cell *cell, uint64_t bytes)
 {
     cell->is_number = true;
@@ -493,6 +513,9 @@ static void line_cell(void *context, size_t row, size_t column, struct table_cel
         snprintf(cell->text, sizeof(cell->text), "%" PRIu32, line);
         cell->styled = !sums;
         cell->style = theme_style(THEME_FAINT);
+    } else if (column == COLUMN_TEXT && is_missing(source)) {
+        if (sums && sums->function != 0)
+            cell->name = session_function_name(source->session, sums->function);
     } else if (column == COLUMN_TEXT) {
         file_line(source->file, line, cell->text, sizeof(cell->text));
     } else if (sums) {
@@ -527,8 +550,10 @@ static struct table_source of_lines(const struct source *source)
         [COLUMN_SHARE] = {"share", 6, 66, .unsorted = true},
         [COLUMN_OWN] = {"own", 7, 110, .file = "bytes", .unsorted = true},
         [COLUMN_BLOCKS] = {"blocks", 7, 100, .file = "total_allocations", .unsorted = true},
-        [COLUMN_TEXT] = {"source", .text = true, .keep = true, .unsorted = true},
+        [COLUMN_TEXT] = {.text = true, .keep = true, .unsorted = true},
     };
+    columns[COLUMN_TEXT].title = is_missing(source) ? "function" : "source";
+    columns[COLUMN_TEXT].cut = is_missing(source) ? TABLE_CUT_NAME : TABLE_CUT_END;
     columns[COLUMN_BYTES].title = measure_names[source->measure];
     columns[COLUMN_BYTES].file = measure_files[source->measure];
     return (struct table_source){.context = (void *)source,
@@ -567,29 +592,57 @@ static void take_request(struct source *source, struct browse *browse)
         source->measure = LIVE;
 }
 
-/* Selects the line that was asked for; without one, that with most bytes. */
-static void seek(struct source *source, const struct table_place *place)
+/* Returns the line with most bytes, or, behind `last`, with the most of those that follow it in
+ * this order. Returns 0 if no line has any. */
+static uint32_t hottest_line(const struct source *source, const struct session_source_line *last)
+{
+    const struct session_source_line *best = NULL;
+    const uint64_t limit = last ? line_bytes(last, source->measure) : UINT64_MAX;
+    for (size_t i = 0; i < source->sums->count; i++) {
+        const struct session_source_line *sums = &source->sums->lines[i];
+        const uint64_t bytes = line_bytes(sums, source->measure);
+        if (bytes <= limit && !(bytes == limit && sums <= last) && bytes > 0 &&
+            (!best || bytes > line_bytes(best, source->measure)))
+            best = sums;
+    }
+    return best ? best->line : 0;
+}
+
+/* Selects a line, and shows those around it. */
+static void go_to(struct source *source, uint32_t line, int height)
 {
     const struct table_source rows = of_lines(source);
-    if (!source->seeks || !source->file || !source->sums || rows.rows == 0)
-        return;
-    uint32_t line = source->line;
-    uint64_t most = 0;
-    for (size_t i = 0; line == 0 && i < source->sums->count; i++) {
-        const struct session_source_line *sums = &source->sums->lines[i];
-        if (line_bytes(sums, source->measure) > most) {
-            most = line_bytes(sums, source->measure);
-            source->line = sums->line;
-        }
-    }
-    line = source->line;
     size_t row = 0;
     while (row + 1 < rows.rows && line_of(source, row) < line)
         row++;
-    const size_t height = place->height > 1 ? (size_t)place->height - 1 : 1;
-    source->table.first = row > height / 3 ? row - height / 3 : 0;
+    const size_t above = height > 3 ? (size_t)(height - 1) / 3 : 0;
+    source->table.first = row > above ? row - above : 0;
     table_select(&source->table, &rows, row);
+}
+
+/* Selects the line that was asked for; without one, that with most bytes. */
+static void seek(struct source *source, int height)
+{
+    if (!source->seeks || !source->file || !source->sums || row_count(source) == 0)
+        return;
+    if (source->line == 0)
+        source->line = hottest_line(source, NULL);
+    go_to(source, source->line, height);
     source->seeks = false;
+}
+
+/* Goes to the line with the next fewer bytes, from the last one to that with most. */
+static void next_hottest(struct source *source, struct browse *browse, int height)
+{
+    if (!source->file || !source->sums)
+        return;
+    uint32_t line = hottest_line(source, sums_of(source, line_of(source, source->table.selected)));
+    if (line == 0)
+        line = hottest_line(source, NULL);
+    if (line == 0)
+        browse_complain(browse, "no line has bytes");
+    else
+        go_to(source, line, height);
 }
 
 static void edit(struct source *source, struct browse *browse)
@@ -601,15 +654,25 @@ static void edit(struct source *source, struct browse *browse)
         browse_edit(browse, source->file->found, line_of(source, source->table.selected));
 }
 
-/* Returns false if the action is another one. */
-static bool act(struct source *source, struct browse *browse, enum action action)
+/* Returns false if the action is another one. `height`: of the rows. */
+static bool act(struct source *source, struct browse *browse, enum action action, int height)
 {
     switch (action) {
+    case ACTION_EXPAND_HOTTEST:
+        if (source->path)
+            next_hottest(source, browse, height);
+        return source->path != NULL;
     case ACTION_MODE:
         source->measure = (source->measure + 1) % MEASURES;
         list_sort(&source->files);
         browse_say(browse, "bytes %s",
                    source->measure == LIVE ? "live at the end" : measure_names[source->measure]);
+        return true;
+    case ACTION_LIBRARIES:
+        if (source->path)
+            return false;
+        source->all = !source->all;
+        list_renew(&source->files);
         return true;
     case ACTION_OPEN:
         if (source->path)
@@ -658,19 +721,20 @@ static bool update(void *view, struct browse *browse, const struct view_input *i
 {
     struct source *source = view;
     const struct table_place place = {0, 1, input->width, input->height - 1};
+    source->session = browse->session;
     take_request(source, browse);
-    bool used = act(source, browse, input->action);
+    bool used = act(source, browse, input->action, place.height);
     if (!used) {
         const struct table_source rows = source->path ? of_lines(source) : of_files(source);
         const enum table_answer answer = list_update_table(
             browse, source->path ? &source->table : &source->files.table, &rows, input, &place);
         used = answer != TABLE_IGNORED;
         if (answer == TABLE_FOLLOW)
-            act(source, browse, ACTION_FOLLOW);
+            act(source, browse, ACTION_FOLLOW, place.height);
     }
     if (source->path) {
         load_file(source, browse);
-        seek(source, &place);
+        seek(source, place.height);
     } else {
         source->files.table.sort = FILE_BYTES;
         source->files.table.descending = true;
@@ -689,7 +753,16 @@ static void render_head(const struct source *source, const struct area *area)
 {
     const struct source_file *file = source->file;
     if (!source->path) {
-        area_text(area, 1, 0, theme_style(THEME_STRONG), "source files on the stacks");
+        const struct files_data *data = source->files.data;
+        const size_t hidden = data ? data->list.count - source->files.count : 0;
+        char count[FORMAT_SIZE];
+        const int end = 1 + area_text(area, 1, 0, theme_style(THEME_STRONG),
+                                      hidden > 0 ? "your source files on the stacks"
+                                                 : "source files on the stacks");
+        if (hidden > 0)
+            area_print(area, end, 0, theme_style(THEME_FAINT),
+                       " \u00b7 %s of libraries hidden \u00b7 S shows them",
+                       format_count(count, hidden));
         return;
     }
     const char *path = file && file->found[0] ? file->found : source->path;
@@ -749,8 +822,11 @@ static bool table(void *view, struct browse *browse, FILE *out, enum table_forma
 
 static const struct key_binding keys[] = {
     {ACTION_FOLLOW, "open the selected file", .keys = {KEYCODE_ENTER}, .footer = "open"},
+    {ACTION_LIBRARIES, "list the files of libraries, or hide them", .keys = {'S'}},
     {ACTION_MODE, "bytes at the program's peak, live at the end, or allocated in all",
      .keys = {'B'}, .footer = "measure"},
+    {ACTION_EXPAND_HOTTEST, "go to the line with most bytes; again: to the one with the next fewer",
+     .keys = {'e'}, .footer = "hottest"},
     {ACTION_OPEN, "open $EDITOR at the line", .keys = {'o'}, .footer = "edit"},
 };
 
@@ -758,7 +834,8 @@ const struct view_ops source_view = {
     .name = "source",
     .title = "Source",
     .help = "A source file with the bytes of each line: those of all stacks that pass through it, "
-            "inlined functions included. \"own\" are those whose call site it is.",
+            "inlined functions included. \"own\" are those whose call site it is. If the file is "
+            "missing here, the functions of its lines stand in its place.",
     .keys = KEY_TABLE(keys),
     .create = create,
     .destroy = destroy,
