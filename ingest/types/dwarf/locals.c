@@ -434,6 +434,8 @@ uint64_t types_globals_slot(struct types_globals *globals, uint64_t slot)
 {
     if (!globals->slots_read)
         read_slots(globals);
+    if (globals->slot_count == 0)
+        return 0;
     const struct linked_slot *found = bsearch(&slot, globals->slots, globals->slot_count,
                                               sizeof(*globals->slots), compare_uint64);
     return !found ? 0 : found->variable;
