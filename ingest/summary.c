@@ -417,5 +417,6 @@ void summary_run_print(FILE *out, const struct run *run)
                     left_out);
     }
     print_selected(out, run, processes);
-    FREE_ALL(tree.process, tree.nodes);
+    free(tree.process);
+    free(tree.nodes);
 }

@@ -5,7 +5,6 @@
 
 #include "ingest/replay/blocks.h"
 #include "ingest/replay/extended.h"
-#include "schemas/array.h"
 
 /* ---- order ------------------------------------------------------------------------------ */
 
@@ -443,14 +442,18 @@ void replay_free(struct replay *replay)
     replay_earlier_free(&replay->earlier);
     free(replay->threads);
     problems_free(&replay->problems);
-    FREE_ALL(replay->arenas, replay->marks);
+    free(replay->arenas);
+    free(replay->marks);
     collections_free(&replay->collections);
     regions_free(&replay->regions);
     regions_free(&replay->mapped);
     residency_free(replay->residency);
     free_calls_free(&replay->free_calls);
     wrong_sizes_free(&replay->wrong_sizes);
-    FREE_ALL(replay->samples, replay->pending, replay->inherited, replay->contested);
+    free(replay->samples);
+    free(replay->pending);
+    free(replay->inherited);
+    free(replay->contested);
     index_map_free(&replay->arena_by_id);
     *replay = (struct replay){0};
 }

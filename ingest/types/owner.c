@@ -86,13 +86,14 @@ static bool is_array(Dwarf_Die *record)
 
 /* Finds the members that cover `offset` in `object`, down to one of class `target` that begins
  * there. NULL: down to the first whose class belongs to the standard library, or if `any`, to one
- * that does not hold members of the program's own; a record without a name then counts as part of
- * the one around it. An array, or std::array, counts as its elements. Without steps the object
- * itself is such. Returns false if there is none, or a union is on the way. */
+ * that does not hold members of the program's own, or to a union; a record without a name then
+ * counts as part of the one around it. An array, or std::array, counts as its elements. Without
+ * steps the object itself is such. Returns false if there is none, or a union is on the way. */
 static bool member_path(struct types_index *index, const struct types_type *object, uint64_t offset,
                         const struct types_type *target, bool any, struct types_member_path *path)
 {
     struct types_type type = *object;
+    bool named = false; /* `type` is that of the last step */
     path->count = 0;
     for (int i = 0; i < TYPES_MEMBER_PATH_MAX; i++) {
         Dwarf_Die stripped, member;
@@ -112,6 +113,8 @@ static bool member_path(struct types_index *index, const struct types_type *obje
         const bool array = standard && is_array(&stripped) && path->count > 0;
         if (standard && !array)
             return any ? path->count > 0 : !target;
+        if (any && named && dwarf_tag(&stripped) == DW_TAG_union_type)
+            return true;
         if (!covering(index, &stripped, &offset, &member, &inner))
             return false;
         const bool nameless = array || (any && !dwarf_diename(&stripped) && path->count > 0);
@@ -122,6 +125,7 @@ static bool member_path(struct types_index *index, const struct types_type *obje
             else if (!any)
                 return false;
         }
+        named = dwarf_tag(&member) == DW_TAG_member && !nameless && dwarf_diename(&member);
         type = inner;
     }
     return false;
@@ -230,7 +234,7 @@ struct looking {
 static bool is_any_element(const struct types_site *site, const struct types_value *value)
 {
     return value->kind == TYPES_VALUE_POINTER && value->offset >= 0 &&
-           (value->scale <= 1 || value->scale == value->type.size ||
+           (value->scale <= 1 || value->type.size % value->scale == 0 ||
             types_is_array_at(site->index, &value->type, (uint64_t)value->offset));
 }
 
@@ -256,7 +260,8 @@ static void take_value(const struct looking *looking, const struct types_value *
                                 &object->offset))
             return;
         object->known = types_of(site->index, &variable, &object->type) &&
-                        (!value->indexed || object->type.shape == TYPES_ARRAY);
+                        (!value->indexed || object->type.shape == TYPES_ARRAY ||
+                         types_is_array_at(site->index, &object->type, object->offset));
         if (!object->known)
             return;
         if (dwarf_attr_integrate(&variable, DW_AT_linkage_name, &attribute))
@@ -347,6 +352,17 @@ static bool takes_object(const struct types_site *site, size_t at, uint8_t *numb
     return true;
 }
 
+/* Returns true if it is a member function of std::string in a library without debug information,
+ * except those whose first argument is not the string. */
+static bool is_string_function(const struct types_site *site)
+{
+    if (site->entry_count != 0 || site->frame_count == 0)
+        return false;
+    const char *function = site->frames[site->frame_count - 1].function;
+    return types_string_of_function(function) && !strstr(function, "::substr") &&
+           !strstr(function, "::_S_");
+}
+
 /* Returns true if the machine's call at `site` goes to the function that `called` runs. A function
  * between them that ends in a jump leaves no frame, and has other arguments. */
 static bool calls_directly(const struct types_site *site, const struct types_site *called)
@@ -372,6 +388,9 @@ static bool calls_sibling(const struct types_site *site, const struct types_site
     struct types_call call;
     Dwarf_Die inner, first, second;
     types_called(site, &call);
+    if (is_string_function(called))
+        return call.linkage &&
+               types_string_of_function(symbols_demangle(site->symbols, call.linkage));
     if (!call.described || called->entry_count == 0 || site->index != called->index)
         return false;
     inner = called->entries[called->entry_count - 1];
@@ -385,17 +404,6 @@ static bool calls_sibling(const struct types_site *site, const struct types_site
            types_is_class(&unit->entries[one->parent]) &&
            types_is_class(&other->entries[two->parent]) && unit == other &&
            one->parent == two->parent;
-}
-
-/* Returns true if it is a member function of std::string in a library without debug information,
- * except those whose first argument is not the string. */
-static bool is_string_function(const struct types_site *site)
-{
-    if (site->entry_count != 0 || site->frame_count == 0)
-        return false;
-    const char *function = site->frames[site->frame_count - 1].function;
-    return types_string_of_function(function) && !strstr(function, "::substr") &&
-           !strstr(function, "::_S_");
 }
 
 /* ---- the walk --------------------------------------------------------------------------- */
@@ -483,14 +491,28 @@ static bool is_template(const struct types_type *class)
     return name && strchr(name, '<');
 }
 
-/* Takes the innermost holder that is not a template, or the outermost one. */
+/* Returns true if the record has no name, not even that of a typedef. */
+static bool is_nameless(const struct types_type *record)
+{
+    Dwarf_Die die = record->die;
+    return die.addr && !dwarf_diename(&die);
+}
+
+/* Takes the innermost holder that is not a template, or the outermost one. If that has no name, but
+ * is a variable, the variable tells more. */
 static void take_path(struct types_index *index, const struct types_member_path *path,
-                      struct owner *owner)
+                      const struct object *object, struct owner *owner)
 {
     size_t i = path->count - 1;
     while (i > 0 && is_template(&path->steps[i].holder))
         i--;
-    *owner = (struct owner){index, path->steps[i].holder, path->steps[i].member, NULL, false};
+    *owner = (struct owner){.index = index, .inexact = object->inexact};
+    if (object->variable && is_nameless(&path->steps[i].holder)) {
+        owner->variable = object->variable;
+    } else {
+        owner->holder = path->steps[i].holder;
+        owner->member = path->steps[i].member;
+    }
 }
 
 /* The object at an address, as far as the address tells. */
@@ -509,8 +531,7 @@ static enum holding take_object(struct types_index *index, const struct object *
     if (!object->known || !member_path(index, &object->type, object->offset, target, false, &path))
         return HOLDING_UNKNOWN;
     if (path.count > 0) {
-        take_path(index, &path, owner);
-        owner->inexact = object->inexact;
+        take_path(index, &path, object, owner);
         return HOLDING_FOUND;
     }
     if (!object->variable)
@@ -631,8 +652,7 @@ static bool take_place(const struct types_site *site, const struct types_evidenc
     if (!object.known)
         return false;
     if (member_path(site->index, &object.type, object.offset, NULL, true, &path)) {
-        take_path(site->index, &path, owner);
-        owner->inexact = object.inexact;
+        take_path(site->index, &path, &object, owner);
         return true;
     }
     if (!object.variable ||
@@ -661,6 +681,21 @@ static bool gets_block(const struct types_owner_question *question, size_t frame
     return true;
 }
 
+/* Returns true if the place is for a pointer to a pointer, such as the end of a list, and another
+ * one tells that the block is a record. It then points to the record's first member. */
+static bool is_inside(const struct types_site *site, const struct types_flow *flow,
+                      const struct types_evidence *place)
+{
+    struct types_type pointee;
+    if (!types_pointee(site->index, &place->type, &pointee))
+        return false;
+    for (size_t i = 0; i < flow->count; i++)
+        if (flow->evidence[i].kind == TYPES_EVIDENCE_PLACE && flow->evidence[i].offset == 0 &&
+            flow->evidence[i].type.shape == TYPES_RECORD)
+            return true;
+    return false;
+}
+
 /* Finds the owner by the place into which the user's function stores the block, or a caller to
  * which it returns it. `*only` is true if it is the only such place. Returns false if there is
  * none; *farther: callers that are not part of the question may have one. */
@@ -683,7 +718,8 @@ static bool find_store(const struct types_owner_question *question, size_t user,
             const struct types_evidence *evidence = &flow->evidence[i];
             struct owner found;
             if (evidence->stored == TYPES_VALUE_UNKNOWN || evidence->offset != 0 ||
-                evidence->indexed || !take_place(site, evidence, &found))
+                evidence->indexed || is_inside(site, flow, evidence) ||
+                !take_place(site, evidence, &found))
                 continue;
             if (places++ == 0)
                 *owner = found;
@@ -767,7 +803,8 @@ char *types_owner_find(const struct types_owner_question *question,
     if (!has_class && !owner.member && !owner.variable)
         return NULL;
     bool direct = true;
-    if (stored) {
+    if (stored && !(has_class && owner.member && is_template(&class) &&
+                    types_same(index, &owner.holder, &class))) {
         *confidence = known && !doubted && !owner.inexact ? TYPES_EXACT : TYPES_INFERRED;
         return name_of(symbols, &owner);
     }

@@ -15,7 +15,6 @@
 #include "ingest/write/rows.h"
 #include "ingest/write/session_tables.h"
 #include "ingest/write/type_pairs.h"
-#include "schemas/array.h"
 #include "schemas/column_codec.h"
 #include "schemas/packed_array.h"
 #include "arena_totals_sql.h"
@@ -106,7 +105,8 @@ static int process_stacks_put(const struct process_stacks *stacks, sqlite3 *data
 
 static void process_stacks_free(struct process_stacks *stacks)
 {
-    FREE_ALL(stacks->processes, stacks->seen);
+    free(stacks->processes);
+    free(stacks->seen);
     *stacks = (struct process_stacks){.processes = NULL};
 }
 
@@ -535,7 +535,8 @@ static bool writer_derived_put(struct writer_database *database)
     process_stacks_free(&derived->process_stacks);
     totals_free_memory(&derived->totals);
     writer_thread_totals_close(&derived->thread_totals);
-    FREE_ALL(derived->call_sites, derived->batch);
+    free(derived->call_sites);
+    free(derived->batch);
     row_sample_free(derived->sample);
     type_pairs_free(&derived->type_pairs);
     free(derived);

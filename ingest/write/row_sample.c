@@ -298,6 +298,7 @@ int row_sample_put(struct row_sample *sample, sqlite3 *database, struct row_batc
         }
     }
     sqlite3_finalize(insert);
-    FREE_ALL(packed, rows);
+    free(packed);
+    free(rows);
     return result;
 }

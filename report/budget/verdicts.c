@@ -2,7 +2,6 @@
 /* Writes the verdicts on budgets as the servers that build and review code read them. */
 #include "report/budget/check.h"
 
-#include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,6 @@
 
 #include "report/output/json.h"
 #include "report/output/names.h"
-#include "schemas/array.h"
 #include "schemas/code/short_name.h"
 
 /* ---- the words that all formats share --------------------------------------------------- */
@@ -205,7 +203,8 @@ static void put_failure(const struct budget *budget, const struct budget_result 
     if (summary && whole && result->causes.count > 0)
         name_put_xml(out, whole + strlen(summary) + 1);
     fputs("</failure>\n", out);
-    FREE_ALL(summary, whole);
+    free(summary);
+    free(whole);
 }
 
 void verdicts_junit(const struct budget_check *check, const char *name, FILE *out)
@@ -257,7 +256,10 @@ static void put_command_text(FILE *out, const char *text, bool property)
                 size = 0;
         }
         for (size_t i = 0; to && i < size; i++)
-            name_put_percent(out, printable[i], !strchr(property ? "%:," : "%", printable[i]));
+            if (printable[i] == '%' || (property && strchr(":,", printable[i])))
+                fprintf(out, "%%%02X", (unsigned char)printable[i]);
+            else
+                fputc(printable[i], out);
         if (to)
             free(printable);
         free(one);
@@ -300,7 +302,11 @@ static void put_uri(struct json *json, const char *path)
         return;
     fputs(*path == '/' ? "file://" : "", out);
     for (; *path; path++)
-        name_put_percent(out, *path, isalnum((unsigned char)*path) || strchr("-._~/", *path));
+        if ((*path >= 'a' && *path <= 'z') || (*path >= 'A' && *path <= 'Z') ||
+            (*path >= '0' && *path <= '9') || strchr("-._~/", *path))
+            fputc(*path, out);
+        else
+            fprintf(out, "%%%02X", (unsigned char)*path);
     if (fclose(out) == 0)
         json_put(json, "uri: %s", uri);
     free(uri);

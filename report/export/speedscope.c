@@ -119,7 +119,8 @@ bool export_speedscope(struct export *export)
                     : report_fail_memory(export->error, "an export");
     if (!json_end(writing.json) && good)
         good = report_fail_memory(export->error, "an export");
-    FREE_ALL(rows, writing.list);
+    free(rows);
+    free(writing.list);
     export_frames_free(&writing.frames);
     pair_ids_free(writing.places);
     return good;

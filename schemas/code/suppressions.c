@@ -119,7 +119,8 @@ void suppressions_free(struct suppressions *suppressions)
         return;
     for (size_t i = 0; i < suppressions->count; i++)
         free(suppressions->patterns[i]);
-    FREE_ALL(suppressions->patterns, suppressions);
+    free(suppressions->patterns);
+    free(suppressions);
 }
 
 const char *suppressions_pattern(const struct suppressions *suppressions, size_t i)

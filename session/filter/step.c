@@ -9,7 +9,6 @@
 
 #include "session/filter/parser.h"
 #include "session/filter/program.h"
-#include "session/groups.h"
 
 /* ---- numbers ---- */
 
@@ -944,15 +943,14 @@ static bool has_few_values(enum filter_field field)
 static bool parse_join(struct filter_parser *parser, struct filter_pipeline *pipeline,
                        struct filter_step *step)
 {
-    struct filter_field_use *keys =
-        filter_allocate(parser, SESSION_GROUP_KEYS_MOST * sizeof(*keys));
+    struct filter_field_use *keys = filter_allocate(parser, FILTER_KEYS_MAX * sizeof(*keys));
     if (!keys)
         return false;
     size_t count = 0;
     do {
-        if (count == SESSION_GROUP_KEYS_MOST)
+        if (count == FILTER_KEYS_MAX)
             return filter_fail(parser, parser->token.column, "more than %d fields to join",
-                               SESSION_GROUP_KEYS_MOST);
+                               FILTER_KEYS_MAX);
         struct filter_field_use *key = &keys[count];
         if (!filter_parse_field(parser, key))
             return false;

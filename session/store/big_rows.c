@@ -166,7 +166,8 @@ void big_rows_close(struct big_rows *rows)
     if (!rows)
         return;
     page_file_close(&rows->file);
-    FREE_ALL(rows->leaves, rows);
+    free(rows->leaves);
+    free(rows);
 }
 
 static bool load_leaf(const struct big_rows *rows, struct big_rows_leaf *leaf, uint32_t number,

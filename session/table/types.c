@@ -129,8 +129,11 @@ static bool sum_rows(struct selection *selection, struct adding *adding,
     return true;
 }
 
-ARRAY_ORDER(compare_sums, struct session_type_sums,
-            ORDER(b->bytes, a->bytes) ?: ORDER(a->type, b->type))
+static int compare_sums(const void *left, const void *right)
+{
+    const struct session_type_sums *a = left, *b = right;
+    return ORDER(b->bytes, a->bytes) ?: ORDER(a->type, b->type);
+}
 
 bool selection_types(struct selection *selection, struct session_type_sums **rows, size_t *count,
                      struct session_error *error)
@@ -236,7 +239,8 @@ bool selection_type_courses(struct selection *selection, uint64_t from_ns, uint6
     *rows = courses;
     if (!good)
         free(courses);
-    FREE_ALL(used, padding);
+    free(used);
+    free(padding);
     sums_free(&sums);
     return good;
 }

@@ -110,28 +110,28 @@ all() {
     echo '| program | right, exact | right, inferred | class, exact | class, inferred | wrong, inferred | unknown | stacks right |'
     echo '|---|---|---|---|---|---|---|---|'
     measure editor 80 g++ -O0
-    measure editor 60 g++ -O2
+    measure editor 80 g++ -O2
     measure editor 60 clang++ -O2 -flto
     measure holders 80 g++ -O0
-    measure holders 65 g++ -O2
-    measure holders 60 clang++ -O2
+    measure holders 80 g++ -O2
+    measure holders 75 clang++ -O2
     measure fields 95 gcc -O0
-    measure fields 90 gcc -O2
+    measure fields 95 gcc -O2
     measure fields 95 clang -O0
-    measure fields 90 clang -O2
+    measure fields 95 clang -O2
     measure members 90 g++ -O0
-    measure members 75 g++ -O2
-    measure members 80 clang++ -O2
-    measure members 80 g++ -O2 -shared
+    measure members 90 g++ -O2
+    measure members 90 clang++ -O2
+    measure members 90 g++ -O2 -shared
     [ -n "${MPROF_SOAK:-}${1:-}" ] || return
     measure editor 50 g++ -O2 -flto
     measure editor 75 clang++ -O0
     measure editor 85 clang++ -O2
-    measure fields 90 gcc -O1
-    measure fields 70 gcc -O2 -flto
-    measure members 80 g++ -O1
+    measure fields 95 gcc -O1
+    measure fields 85 gcc -O2 -flto
+    measure members 90 g++ -O1
     measure members 90 clang++ -O0
-    measure members 80 clang++ -O2 -shared -ftls-model=initial-exec
+    measure members 90 clang++ -O2 -shared -ftls-model=initial-exec
     measure members 60 g++ -O2 -flto
     measure holders 65 g++ -O2 -flto
     measure holders 80 clang++ -O0

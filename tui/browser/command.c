@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "schemas/array.h"
 #include "schemas/new_file.h"
 #include "tui/browser/browser.h"
 #include "tui/browser/browser_state.h"
@@ -34,7 +33,9 @@ static bool write_selection(struct session *session, struct selection *selection
 static void drop(void *data)
 {
     struct session_writing *writing = data;
-    FREE_ALL(writing->path, writing->graph, writing);
+    free(writing->path);
+    free(writing->graph);
+    free(writing);
 }
 
 static void save_session(struct browser *browser, const char *path)

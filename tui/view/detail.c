@@ -570,7 +570,8 @@ static void destroy(void *view, struct browse *browse)
     load_clear(&browse->loader, &detail->around_load);
     load_clear(&browse->loader, &detail->chain_load);
     function_matchers_clear(&detail->matchers, browse);
-    FREE_ALL(detail->lines, detail);
+    free(detail->lines);
+    free(detail);
 }
 
 /* ---- the table -------------------------------------------------------------------------- */

@@ -232,7 +232,8 @@ static bool rows_take(struct sql *sql)
 
 static void rows_clear(struct sql *sql)
 {
-    FREE_ALL(sql->columns, sql->order);
+    free(sql->columns);
+    free(sql->order);
     sql->columns = NULL;
     sql->order = NULL;
     sql->column_count = sql->row_count = sql->first = 0;

@@ -241,6 +241,7 @@ bool types_locals_frame(const struct types_locals *locals, uint64_t pc, uint8_t 
 
 struct global {
     uint64_t address;
+    uint64_t offset, size; /* of the piece at this address; size 0: the whole variable */
     Dwarf_Die variable;
 };
 
@@ -273,43 +274,63 @@ void types_globals_free(struct types_globals *globals)
     free(globals);
 }
 
-static bool has_address(Dwarf_Die *variable, uint64_t bias, uint64_t *address)
+/* Reads the address with which an expression of `count` operations begins. Returns how many gave
+ * it. 0: it is not known. */
+static size_t read_address(uint64_t bias, Dwarf_Attribute *location, const Dwarf_Op *operations,
+                           size_t count, uint64_t *address)
 {
-    Dwarf_Attribute attribute;
-    Dwarf_Op *operations;
-    size_t count;
-    if (!dwarf_attr(variable, DW_AT_location, &attribute) ||
-        dwarf_getlocation(&attribute, &operations, &count) != 0)
-        return false;
-    if (count == 2 && (operations[1].atom == DW_OP_form_tls_address ||
-                       operations[1].atom == DW_OP_GNU_push_tls_address)) {
-        *address = TYPES_THREAD_BLOCK + operations[0].number;
-        return (operations[0].atom == DW_OP_const8u || operations[0].atom == DW_OP_const4u) &&
-               operations[0].number < TYPES_THREAD_BLOCK;
-    }
-    if (count == 1 && operations[0].atom == DW_OP_addr) {
-        *address = operations[0].number + bias;
-        return true;
-    }
     Dwarf_Attribute indexed;
-    if (count != 1 || operations[0].atom != DW_OP_addrx ||
-        dwarf_getlocation_attr(&attribute, operations, &indexed) != 0)
-        return false;
     Dwarf_Addr found;
-    if (dwarf_formaddr(&indexed, &found) != 0)
-        return false;
-    *address = found + bias;
-    return true;
+    switch (operations[0].atom) {
+    case DW_OP_addr:
+        *address = operations[0].number + bias;
+        return 1;
+    case DW_OP_addrx:
+        if (dwarf_getlocation_attr(location, operations, &indexed) != 0 ||
+            dwarf_formaddr(&indexed, &found) != 0)
+            return 0;
+        *address = found + bias;
+        return 1;
+    case DW_OP_const4u:
+    case DW_OP_const8u:
+        *address = TYPES_THREAD_BLOCK + operations[0].number;
+        return count > 1 && operations[0].number < TYPES_THREAD_BLOCK &&
+                       (operations[1].atom == DW_OP_form_tls_address ||
+                        operations[1].atom == DW_OP_GNU_push_tls_address)
+                   ? 2
+                   : 0;
+    default:
+        return 0;
+    }
 }
 
+/* Adds the variable, or the pieces of it that the compiler kept. */
 static void add(struct types_globals *globals, Dwarf_Die *variable)
 {
-    uint64_t address;
-    if (!has_address(variable, globals->file->bias, &address) || globals->count >= GLOBALS_MAX)
+    Dwarf_Attribute location;
+    Dwarf_Op *operations;
+    size_t count;
+    uint64_t offset = 0;
+    if (!dwarf_attr(variable, DW_AT_location, &location) ||
+        dwarf_getlocation(&location, &operations, &count) != 0)
         return;
-    if (!ARRAY_RESERVE(globals->globals, globals->count, globals->capacity))
-        return;
-    globals->globals[globals->count++] = (struct global){address, *variable};
+    for (size_t i = 0; i < count && globals->count < GLOBALS_MAX;) {
+        struct global global = {.offset = offset, .variable = *variable};
+        const size_t taken = read_address(globals->file->bias, &location, &operations[i], count - i,
+                                          &global.address);
+        i += taken;
+        if (i < count) {
+            if (operations[i].atom != DW_OP_piece)
+                return;
+            global.size = operations[i++].number;
+            offset += global.size;
+        }
+        if (taken == 0)
+            continue;
+        if (!ARRAY_RESERVE(globals->globals, globals->count, globals->capacity))
+            return;
+        globals->globals[globals->count++] = global;
+    }
 }
 
 /* Reads the unit's variables, including the static ones of functions. */
@@ -352,9 +373,11 @@ bool types_globals_find(struct types_globals *globals, struct types_index *index
     if (low == 0)
         return false;
     struct types_type type;
-    *variable = globals->globals[low - 1].variable;
-    *offset = address - globals->globals[low - 1].address;
-    return types_of(index, variable, &type) && *offset < type.size;
+    const struct global *global = &globals->globals[low - 1];
+    *variable = global->variable;
+    *offset = address - global->address + global->offset;
+    return (global->size == 0 || address - global->address < global->size) &&
+           types_of(index, variable, &type) && *offset < type.size;
 }
 
 /* ---- what the dynamic linker fills --------------------------------------------------------------

@@ -142,6 +142,22 @@ static uint32_t written_registers(const ZydisDecodedInstruction *in,
     return writes;
 }
 
+/* Reads a multiplication of a register by a constant. */
+static void read_factor(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *operands,
+                        struct decode_instruction *instruction)
+{
+    const bool shift = in->mnemonic == ZYDIS_MNEMONIC_SHL;
+    const ZydisDecodedOperand *from = &operands[shift ? 0 : 1], *by = &operands[shift ? 1 : 2];
+    if (in->operand_count_visible != (shift ? 2 : 3) || by->type != ZYDIS_OPERAND_TYPE_IMMEDIATE ||
+        operands[0].type != ZYDIS_OPERAND_TYPE_REGISTER ||
+        from->type != ZYDIS_OPERAND_TYPE_REGISTER)
+        return;
+    instruction->to = operand_of(&operands[0], 0);
+    instruction->from = operand_of(from, 0);
+    instruction->factor =
+        shift ? (int64_t)(UINT64_C(1) << (by->imm.value.u & 63)) : by->imm.value.s;
+}
+
 bool types_decode(const uint8_t *bytes, size_t size, uint64_t address,
                   struct decode_instruction *instruction)
 {
@@ -162,7 +178,10 @@ bool types_decode(const uint8_t *bytes, size_t size, uint64_t address,
     if (ZYAN_FAILED(ZydisDecoderDecodeOperands(&decoder, &context, &in, operands, count)))
         return false;
     if (other) {
-        instruction->writes = written_registers(&in, operands, count);
+        if (operation == DECODE_MULTIPLY && in.operand_width == 64)
+            read_factor(&in, operands, instruction);
+        const bool nop = in.mnemonic == ZYDIS_MNEMONIC_XCHG && in.length == 2 && bytes[1] == 0x90;
+        instruction->writes = nop ? 0 : written_registers(&in, operands, count);
         return true;
     }
     const uint64_t end = address + in.length;

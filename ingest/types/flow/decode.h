@@ -17,7 +17,8 @@ enum decode_operation {
     DECODE_LEA,   /* to = address of from */
     DECODE_ADD,   /* to += from; 64 bits */
     DECODE_SUBTRACT,
-    DECODE_MULTIPLY, /* or a shift to the left; writes the registers in `writes` */
+    DECODE_MULTIPLY, /* or a shift to the left; writes the registers in `writes`. With a factor, to
+                        = from * factor; 64 bits */
     DECODE_PUSH,     /* from */
     DECODE_POP,      /* to */
     DECODE_CALL,     /* `target`, or 0 if the instruction does not contain it */
@@ -42,6 +43,7 @@ struct decode_instruction {
     uint8_t length;
     uint8_t width;   /* bytes that a move moves */
     uint32_t writes; /* bit n: register n; of the operations without operands */
+    int64_t factor;  /* 0: not known */
     uint64_t target;
     struct decode_operand to, from;
 };
@@ -56,3 +58,9 @@ bool types_decode(const uint8_t *bytes, size_t size, uint64_t address,
 /* Does the same, faster, but leaves `width`, `writes`, `to` and `from` empty. */
 bool types_decode_branch(const uint8_t *bytes, size_t size, uint64_t address,
                          struct decode_instruction *instruction);
+
+/* Returns true if the instruction does nothing: it fills the space between blocks of code. */
+static inline bool types_is_padding(const struct decode_instruction *instruction)
+{
+    return instruction->operation == DECODE_OTHER && instruction->writes == 0;
+}

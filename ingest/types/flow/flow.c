@@ -49,7 +49,9 @@ static void types_flow_path_add(struct types_flow_path *path, enum types_evidenc
             return;
         }
     }
-    if (path->rerun || flow->count == TYPES_EVIDENCE_MAX)
+    /* A large object has many members with constructors: they leave room for the object itself. */
+    const bool part = kind != TYPES_EVIDENCE_PLACE && offset != flow->offset;
+    if (path->rerun || flow->count >= TYPES_EVIDENCE_MAX - (part ? TYPES_EVIDENCE_WHOLE : 0))
         return;
     struct types_evidence *evidence = &flow->evidence[flow->count++];
     *evidence = (struct types_evidence){
@@ -89,13 +91,13 @@ static void types_flow_path_add_own(struct types_flow_path *path, int64_t stored
         if (flow->evidence[i].kind == TYPES_EVIDENCE_OWN && flow->evidence[i].offset == offset &&
             flow->evidence[i].stored_at == stored_at)
             return;
-    if (!path->rerun && flow->count < TYPES_EVIDENCE_MAX)
+    if (!path->rerun && flow->count < TYPES_EVIDENCE_MAX - TYPES_EVIDENCE_WHOLE)
         flow->evidence[flow->count++] = (struct types_evidence){
             .kind = TYPES_EVIDENCE_OWN, .offset = offset, .stored_at = stored_at};
 }
 
-/* The most code before the call that is examined, in bytes. */
-#define PREFIX_MAX 65536
+/* How often the code of a function is run to find out what it holds where jumps lead to. */
+#define ROUNDS_MAX 8
 /* Limits for the code after the call: the number of instructions, and of waiting paths. */
 #define STEPS_MAX 600
 #define PATHS_MAX 12
@@ -124,10 +126,9 @@ struct follower {
     bool follows_object;
     int64_t object; /* the object's place on the stack */
     size_t pending_count, visited_count;
-    uint64_t start, end; /* of the part of the function that contains the call */
-    const uint8_t *code; /* that begins at `start`, and its bytes; NULL: not known */
-    size_t code_size;
-    uint64_t marks[64]; /* a bit for each hash of what was visited */
+    bool before; /* the code before the call runs: it tells nothing about the result */
+    const struct types_part_code *part; /* of the function, with the call; NULL: not known */
+    uint64_t marks[64];                 /* a bit for each hash of what was visited */
     /* Written when they are counted: */
     struct pending_path pending[PATHS_MAX];
     uint64_t visited[VISITED_MAX];
@@ -207,6 +208,8 @@ static void look_at_store(struct follower *follower, uint64_t pc, const struct t
                           const struct types_value *value)
 {
     struct types_type type;
+    if (follower->before)
+        return;
     if (value->kind == TYPES_VALUE_RESULT && to->kind != TYPES_VALUE_RESULT &&
         types_flow_state_place(&follower->places, pc, to, &type)) {
         add_pointer(follower, TYPES_EVIDENCE_PLACE, &type, value);
@@ -230,7 +233,7 @@ static void look_at_throw(struct follower *follower, const struct types_call *ca
 {
     const struct types_value *object = &follower->state.registers[REGISTER_RDI];
     const struct types_value *typeinfo = &follower->state.registers[REGISTER_RSI];
-    if (!call->linkage || strcmp(call->linkage, "__cxa_throw") != 0 ||
+    if (follower->before || !call->linkage || strcmp(call->linkage, "__cxa_throw") != 0 ||
         object->kind != TYPES_VALUE_RESULT || typeinfo->kind != TYPES_VALUE_ADDRESS)
         return;
     const char *symbol =
@@ -433,7 +436,8 @@ static void call(struct follower *follower, const struct decode_instruction *in)
     types_call_target(follower->site, in->target, &target);
     struct types_value kept =
         follower->state.registers[target.returns_second ? REGISTER_RSI : REGISTER_RDI];
-    look_at_arguments(follower, &target);
+    if (!follower->before)
+        look_at_arguments(follower, &target);
     if (target.constructor && follower->state.registers[REGISTER_RDI].kind == TYPES_VALUE_RESULT &&
         types_folded_at(follower->site->folded, in->target))
         follower->flow->shared = true;
@@ -536,6 +540,13 @@ static void step(struct follower *follower, uint64_t pc, const struct decode_ins
     case DECODE_CALL:
         call(follower, in);
         break;
+    case DECODE_MULTIPLY: /* an index that counts from a constant */
+        value = follower->state.registers[in->from.base & 15];
+        types_flow_state_clobber(&follower->state, in->writes);
+        if (in->factor != 0 && value.kind == TYPES_VALUE_UNKNOWN)
+            follower->state.registers[in->to.base & 15].offset =
+                (int64_t)((uint64_t)value.offset * (uint64_t)in->factor);
+        break;
     default:
         types_flow_state_clobber(&follower->state, in->writes);
     }
@@ -543,76 +554,112 @@ static void step(struct follower *follower, uint64_t pc, const struct decode_ins
 
 /* ---- before the call -------------------------------------------------------------------- */
 
-static void find_bounds(struct follower *follower)
+/* Finds the parts of the site's function; the one that is entered comes first. */
+static size_t find_parts(const struct types_site *site, struct types_part_code *parts)
 {
-    const struct types_site *site = follower->site;
     uint64_t pc = site->return_address - 1;
     struct symbols_place place;
-    follower->start = follower->end = 0;
+    size_t count = 0;
+    bool inside = false;
     if (site->entry_count > 0) {
         Dwarf_Die function = site->entries[site->entry_count - 1];
         Dwarf_Addr base, start, end;
-        for (ptrdiff_t at = 0; (at = dwarf_ranges(&function, at, &base, &start, &end)) > 0;)
-            if (pc >= start + site->file->bias && pc < end + site->file->bias) {
-                follower->start = start + site->file->bias;
-                follower->end = end + site->file->bias;
-                return;
-            }
+        for (ptrdiff_t at = 0; count < TYPES_PARTS_MAX &&
+                               (at = dwarf_ranges(&function, at, &base, &start, &end)) > 0;) {
+            parts[count++] =
+                (struct types_part_code){start + site->file->bias, end + site->file->bias, NULL};
+            inside = inside || (pc >= parts[count - 1].start && pc < parts[count - 1].end);
+        }
     }
-    if (symbols_place(site->symbols, site->module, pc, &place) && place.end > place.start) {
-        follower->start = place.start;
-        follower->end = place.end;
-    }
+    if (inside)
+        return count;
+    if (!symbols_place(site->symbols, site->module, pc, &place) || place.end <= place.start)
+        return 0;
+    parts[0] = (struct types_part_code){place.start, place.end, NULL};
+    return 1;
 }
 
-/* True also for another part of the function, because a compiler may put one elsewhere. */
-static bool in_function(const struct follower *follower, uint64_t address)
-{
-    const struct types_site *site = follower->site;
-    if (address >= follower->start && address < follower->end)
-        return true;
-    if (site->entry_count == 0)
-        return false;
-    Dwarf_Die function = site->entries[site->entry_count - 1];
-    return dwarf_haspc(&function, address - site->file->bias) == 1;
-}
-
-/* Runs the code from the start of the function up to the call, in the order of its addresses.
- * Returns false if it did not get there. */
-static bool run_prefix(struct follower *follower)
+/* Runs a part of the function from `pc` on: to its end, to give to each block the state in which
+ * the code reaches it; or to the site's call. Nothing is known at a place to which no way leads.
+ * Returns false if the code ends, or if memory is exhausted. */
+static bool run_part(struct follower *follower, const struct types_part_code *part, uint64_t pc,
+                     bool to_call, bool *changed)
 {
     struct types_function *function = follower->function;
-    const uint8_t *code = types_code(follower->site->file, follower->start, &follower->code_size);
-    const size_t size = code ? follower->code_size : 0;
-    uint64_t length = follower->site->return_address - follower->start;
-    follower->code = code;
-    if (!code || length > size || length > PREFIX_MAX ||
-        !types_function_scan(function, code, follower->site->return_address))
+    struct types_flow_state *state = &follower->state;
+    if (!part->code)
         return false;
-    size_t at = 0;
-    follower->state.varying = UINT32_MAX; /* the function's own arguments */
-    if (function->reached != 0 && function->reached < follower->site->return_address) {
-        at = function->reached - function->start;
-        follower->state = function->state;
-    }
-    while (at < length) {
+    bool reached = pc == function->parts[0].start;
+    types_flow_state_clear(state);
+    if (reached)
+        state->varying = UINT32_MAX; /* the function's own arguments */
+    while (pc < part->end) {
         struct decode_instruction in;
-        uint64_t pc = follower->start + at;
-        if (!types_functions_decode(follower->site->functions, code + at, length - at, pc, &in))
-            break;
-        if (types_function_is_target(function, pc))
-            memset(&follower->state, 0, sizeof(follower->state));
-        if (at + in.length >= length) { /* the call itself */
-            function->reached = pc;
-            function->state = follower->state;
-            return true;
+        struct types_block *block = types_function_block(function, pc);
+        if (!types_functions_decode(follower->site->functions, part, pc, &in))
+            return !to_call;
+        if (!reached && !block && types_is_padding(&in)) {
+            pc += in.length;
+            continue;
         }
-        step(follower, pc, &in);
-        if (in.operation == DECODE_JUMP || in.operation == DECODE_RETURN)
-            memset(&follower->state, 0, sizeof(follower->state));
-        at += in.length;
+        if (block && reached && !to_call && !types_block_reach(block, state, changed))
+            return false;
+        if (block && block->before)
+            types_flow_state_copy(state, block->before);
+        else if (block || !reached)
+            types_flow_state_clear(state);
+        reached = !block || block->before;
+        if (to_call && pc + in.length >= follower->site->return_address)
+            return true;
+        const bool jumps = in.operation == DECODE_JUMP || in.operation == DECODE_BRANCH;
+        struct types_block *next =
+            jumps && reached && !to_call ? types_function_block(function, in.target) : NULL;
+        if (next && !types_block_reach(next, state, changed))
+            return false;
+        follower->lost = false;
+        if (!jumps)
+            step(follower, pc, &in);
+        reached = reached && !follower->lost && in.operation != DECODE_JUMP &&
+                  in.operation != DECODE_RETURN && in.operation != DECODE_STOP;
+        pc += in.length;
     }
-    return false;
+    return !to_call;
+}
+
+/* Finds the states of the blocks. A loop may take away what is known at its start, so the code is
+ * run until nothing changes. Returns false if there is too much of it, or memory is exhausted. */
+static bool settle(struct follower *follower)
+{
+    struct types_function *function = follower->function;
+    bool changed = true;
+    if (!types_function_scan(function))
+        return false;
+    for (int i = 0; i < ROUNDS_MAX && changed; i++) {
+        changed = false;
+        for (size_t k = 0; k < function->part_count; k++)
+            if (!run_part(follower, &function->parts[k], function->parts[k].start, false, &changed))
+                return false;
+    }
+    for (size_t i = 0; changed && i < function->block_count; i++)
+        if (function->blocks[i].before)
+            types_flow_state_clear(function->blocks[i].before);
+    return true;
+}
+
+/* Runs the code that leads to the call. Returns false if it is not known. */
+static bool run_to_call(struct follower *follower)
+{
+    struct types_function *function = follower->function;
+    const struct types_part_code *part = follower->part;
+    const uint64_t call = follower->site->return_address - 1;
+    uint64_t from = part->start;
+    if (!function->settled && !settle(follower))
+        return false;
+    function->settled = true;
+    for (size_t i = 0; i < function->block_count && function->blocks[i].address <= call; i++)
+        if (function->blocks[i].address >= from)
+            from = function->blocks[i].address;
+    return run_part(follower, part, from, true, NULL);
 }
 
 /* ---- after the call --------------------------------------------------------------------- */
@@ -655,7 +702,7 @@ static bool visit(struct follower *follower, uint64_t address)
 
 static void add_path(struct follower *follower, uint64_t address)
 {
-    if (follower->pending_count == PATHS_MAX || !in_function(follower, address))
+    if (follower->pending_count == PATHS_MAX || !types_function_part(follower->function, address))
         return;
     struct pending_path *path = &follower->pending[follower->pending_count++];
     path->address = address;
@@ -690,7 +737,7 @@ static bool advance(struct follower *follower, const struct decode_instruction *
 {
     switch (in->operation) {
     case DECODE_JUMP:
-        if (in->target != 0 && in_function(follower, in->target)) {
+        if (types_function_part(follower->function, in->target)) {
             *pc = in->target;
             return true;
         }
@@ -726,25 +773,14 @@ static bool holds_result(const struct types_flow_state *state)
     return false;
 }
 
-/* Returns the code at `pc`, and its bytes. NULL: it is not known. */
-static const uint8_t *code_at(const struct follower *follower, uint64_t pc, size_t *size)
-{
-    const uint64_t at = pc - follower->start;
-    if (!follower->code || at >= follower->code_size)
-        return types_code(follower->site->file, pc, size);
-    *size = follower->code_size - at;
-    return follower->code + at;
-}
-
 /* Runs the code from `pc` on for at most `*steps` instructions, and subtracts the ones it ran. */
 static void run_path(struct follower *follower, uint64_t pc, unsigned *steps)
 {
-    while (*steps > 0 && in_function(follower, pc) && visit(follower, pc) &&
-           (follower->follows_object || holds_result(&follower->state))) {
+    const struct types_part_code *part;
+    while (*steps > 0 && (part = types_function_part(follower->function, pc)) &&
+           visit(follower, pc) && (follower->follows_object || holds_result(&follower->state))) {
         struct decode_instruction in;
-        size_t size;
-        const uint8_t *code = code_at(follower, pc, &size);
-        if (!code || !types_functions_decode(follower->site->functions, code, size, pc, &in))
+        if (!types_functions_decode(follower->site->functions, part, pc, &in))
             break;
         --*steps;
         look_at_variables(follower, pc);
@@ -815,15 +851,19 @@ static struct follower *follower_before_call(const struct types_site *site, stru
     follower->site = site;
     follower->flow = follower->current.flow = flow;
     follower->places.site = site;
-    find_bounds(follower);
-    follower->function = types_functions_find(site->functions, site, follower->start);
+    struct types_part_code parts[TYPES_PARTS_MAX];
+    const size_t count = find_parts(site, parts);
+    follower->function = types_functions_find(site->functions, site, parts, count);
     if (!follower->function) {
         free(follower);
         return NULL;
     }
-    if (follower->end > follower->start) {
+    follower->part = types_function_part(follower->function, site->return_address - 1);
+    if (follower->part) {
         follower->places.locals = follower->function->locals;
-        follower->reached = run_prefix(follower);
+        follower->before = true;
+        follower->reached = run_to_call(follower);
+        follower->before = false;
     }
     return follower;
 }
@@ -851,7 +891,7 @@ bool types_flow_follow(const struct types_site *site, int64_t offset, bool in_me
         return true;
     struct follower *follower = follower_before_call(site, flow);
     bool good = follower != NULL;
-    if (good && follower->end > follower->start) {
+    if (good && follower->part) {
         follower->returns_nothing = returns_nothing(site);
         start_after_call(follower, offset, in_memory);
         run_paths(follower);

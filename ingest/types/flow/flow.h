@@ -4,10 +4,10 @@
  *
  * This is an abstract interpretation of the function. Registers and stack slots hold values: the
  * result (plus an offset), a pointer of known type (loaded from a variable), an address of the
- * module, or an address on the stack. First the code from the start of the function to the call is
- * run in the order of its addresses, to learn the contents of the registers that survive the call.
- * Everything is forgotten where branches meet. Then the code after the call is run along both sides
- * of each branch. Limits in flow.c bound all this.
+ * module, or an address on the stack. First the function is run until it is known what registers
+ * and slots hold at the places to which it jumps, whichever way leads there: what all ways agree
+ * on. The code from the last of these places to the call tells what survives the call. Then the
+ * code after the call is run along both sides of each branch. Limits bound all this.
  *
  * Compilers merge two calls in the arms of a branch into one. Then one path through the code
  * leads to one class and another path to another class. So each piece of evidence tells on which
@@ -45,6 +45,7 @@ struct types_evidence {
 };
 
 #define TYPES_EVIDENCE_MAX 32
+#define TYPES_EVIDENCE_WHOLE 8 /* of these, kept for what is about the whole block */
 #define TYPES_PATH_ENDS_MAX 32
 
 struct types_flow {

@@ -84,8 +84,9 @@ static bool types_place_global(const struct types_place_types *places,
     return places->site->globals &&
            types_globals_find(places->site->globals, places->site->index, (uint64_t)address->offset,
                               &variable, &offset) &&
-           (!address->indexed ||
-            (types_of(places->site->index, &variable, &whole) && whole.shape == TYPES_ARRAY)) &&
+           (!address->indexed || (types_of(places->site->index, &variable, &whole) &&
+                                  (whole.shape == TYPES_ARRAY ||
+                                   types_is_array_at(places->site->index, &whole, offset)))) &&
            type_within(places, &variable, offset, type);
 }
 
@@ -214,7 +215,7 @@ static bool place_through_pointer(const struct types_place_types *places,
     if (!inside && whole->shape == TYPES_RECORD && !address->indexed)
         return false;
     /* The index counts elements of the record's type, or of an array inside it. */
-    if (whole->shape == TYPES_RECORD && address->scale > 1 && address->scale != whole->size &&
+    if (whole->shape == TYPES_RECORD && address->scale > 1 && whole->size % address->scale != 0 &&
         !types_is_array_at(places->site->index, whole, (uint64_t)offset))
         return false;
     int64_t size = (int64_t)whole->size;
@@ -411,6 +412,17 @@ struct types_value types_flow_state_variable(const struct types_flow_state *stat
     return itself ? value : types_flow_state_load(state, places, pc, &value);
 }
 
+void types_flow_state_clear(struct types_flow_state *state)
+{
+    memset(state, 0, offsetof(struct types_flow_state, slots));
+}
+
+void types_flow_state_copy(struct types_flow_state *to, const struct types_flow_state *from)
+{
+    memcpy(to, from,
+           offsetof(struct types_flow_state, slots) + from->slot_count * sizeof(*from->slots));
+}
+
 void types_flow_state_store(struct types_flow_state *state, int64_t slot,
                             const struct types_value *value)
 {
@@ -441,8 +453,9 @@ void types_flow_state_clobber(struct types_flow_state *state, uint32_t registers
 
 /* The number of last used functions that are certainly kept. */
 #define FUNCTIONS 64
-/* The most jumps in the code before a call that are examined. */
-#define TARGETS_MAX 8192
+/* The most places to which a function may jump, and the most code that it may have, in bytes. */
+#define BLOCKS_MAX 2048
+#define CODE_MAX 262144
 
 struct kept_function {
     uint64_t start;
@@ -471,7 +484,9 @@ static void drop(void *item)
     if (!kept->function)
         return;
     types_locals_free(&kept->function->locals);
-    free(kept->function->targets);
+    for (size_t i = 0; i < kept->function->block_count; i++)
+        free(kept->function->blocks[i].before);
+    free(kept->function->blocks);
     free(kept->function);
 }
 
@@ -498,8 +513,10 @@ void types_functions_free(struct types_functions *functions)
 }
 
 struct types_function *types_functions_find(struct types_functions *functions,
-                                            const struct types_site *site, uint64_t start)
+                                            const struct types_site *site,
+                                            const struct types_part_code *parts, size_t part_count)
 {
+    const uint64_t start = part_count == 0 ? 0 : parts[0].start;
     struct kept_function wanted = {.start = start, .module = site->module};
     uint64_t hash = hash_combine(hash_combine(hash_seed(), start), site->module);
     const struct kept_function *kept =
@@ -510,7 +527,15 @@ struct types_function *types_functions_find(struct types_functions *functions,
     if (!wanted.function)
         return NULL;
     functions->read++;
-    wanted.function->start = wanted.function->scanned = start;
+    wanted.function->part_count = part_count;
+    for (size_t i = 0; i < part_count; i++) {
+        struct types_part_code *part = &wanted.function->parts[i];
+        size_t size = 0;
+        *part = parts[i];
+        part->code = types_code(site->file, part->start, &size);
+        if (size < part->end - part->start)
+            part->code = NULL;
+    }
     if (types_locals_read(&wanted.function->locals, site) &&
         generation_cache_add(&functions->recent, hash, &wanted))
         return wanted.function;
@@ -518,20 +543,24 @@ struct types_function *types_functions_find(struct types_functions *functions,
     return NULL;
 }
 
-bool types_functions_decode(struct types_functions *functions, const uint8_t *bytes, size_t size,
-                            uint64_t address, struct decode_instruction *instruction)
+bool types_functions_decode(struct types_functions *functions, const struct types_part_code *part,
+                            uint64_t pc, struct decode_instruction *instruction)
 {
     struct decoded *kept =
-        &functions->decoded[(address * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (DECODED - 1)];
+        &functions->decoded[(pc * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (DECODED - 1)];
+    if (!part->code)
+        return false;
+    const uint8_t *bytes = part->code + (pc - part->start);
+    const size_t size = part->end - pc;
     /* Another module may have other bytes there. */
-    if (kept->address == address && size >= kept->instruction.length &&
+    if (kept->address == pc && size >= kept->instruction.length &&
         memcmp(kept->bytes, bytes, kept->instruction.length) == 0) {
         *instruction = kept->instruction;
         return true;
     }
-    if (!types_decode(bytes, size, address, instruction))
+    if (!types_decode(bytes, size, pc, instruction))
         return false;
-    kept->address = address;
+    kept->address = pc;
     kept->instruction = *instruction;
     memcpy(kept->bytes, bytes, instruction->length); /* at most 15 */
     return true;
@@ -542,44 +571,102 @@ uint64_t types_functions_read(const struct types_functions *functions)
     return functions->read;
 }
 
-/* Forgets everything about the code. */
-static void begin_again(struct types_function *function)
+const struct types_part_code *types_function_part(const struct types_function *function,
+                                                  uint64_t address)
 {
-    function->scanned = function->start;
-    function->target_count = 0;
-    function->reached = 0;
+    for (size_t i = 0; i < function->part_count; i++)
+        if (address >= function->parts[i].start && address < function->parts[i].end)
+            return &function->parts[i];
+    return NULL;
 }
 
-bool types_function_scan(struct types_function *function, const uint8_t *code, uint64_t end)
+static bool scan_part(struct types_function *function, const struct types_part_code *part)
 {
-    if (end < function->scanned)
-        begin_again(function); /* later jumps tell nothing about an earlier call */
-    size_t known = function->target_count;
-    bool good = true;
-    while (good && function->scanned < end) {
+    if (!part->code)
+        return false;
+    for (uint64_t pc = part->start; pc < part->end;) {
         struct decode_instruction in;
-        const uint64_t at = function->scanned - function->start;
-        good = function->target_count < TARGETS_MAX &&
-               types_decode_branch(code + at, end - function->scanned, function->scanned, &in) &&
-               ARRAY_RESERVE(function->targets, function->target_count, function->target_capacity);
-        if (!good)
-            break;
-        if (in.operation == DECODE_BRANCH || in.operation == DECODE_JUMP) {
-            function->targets[function->target_count++] = in.target;
-            if (in.target <= function->reached)
-                function->reached = 0;
-        }
-        function->scanned += in.length;
+        if (!types_decode_branch(part->code + (pc - part->start), part->end - pc, pc, &in))
+            return true; /* data after the code */
+        pc += in.length;
+        if ((in.operation != DECODE_BRANCH && in.operation != DECODE_JUMP) ||
+            !types_function_part(function, in.target))
+            continue;
+        if (!ARRAY_RESERVE(function->blocks, function->block_count, function->block_capacity))
+            return false;
+        function->blocks[function->block_count++] = (struct types_block){in.target, NULL};
     }
-    if (function->target_count > known)
-        qsort(function->targets, function->target_count, sizeof(*function->targets),
-              compare_uint64);
-    return good;
+    return true;
 }
 
-bool types_function_is_target(const struct types_function *function, uint64_t address)
+bool types_function_scan(struct types_function *function)
 {
-    return function->target_count > 0 &&
-           bsearch(&address, function->targets, function->target_count, sizeof(address),
-                   compare_uint64);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < function->part_count; i++)
+        bytes += function->parts[i].end - function->parts[i].start;
+    if (bytes > CODE_MAX)
+        return false;
+    for (size_t i = 0; i < function->part_count; i++)
+        if (!scan_part(function, &function->parts[i]))
+            return false;
+    size_t kept = 0;
+    if (function->block_count > 1)
+        qsort(function->blocks, function->block_count, sizeof(*function->blocks), compare_uint64);
+    for (size_t i = 0; i < function->block_count; i++)
+        if (kept == 0 || function->blocks[kept - 1].address != function->blocks[i].address)
+            function->blocks[kept++] = function->blocks[i];
+    function->block_count = kept;
+    return kept <= BLOCKS_MAX;
+}
+
+struct types_block *types_function_block(const struct types_function *function, uint64_t address)
+{
+    return function->block_count == 0 ? NULL
+                                      : bsearch(&address, function->blocks, function->block_count,
+                                                sizeof(*function->blocks), compare_uint64);
+}
+
+static bool same_value(const struct types_value *one, const struct types_value *other)
+{
+    return one->kind == other->kind && one->offset == other->offset &&
+           one->indexed == other->indexed && one->scale == other->scale &&
+           (one->kind != TYPES_VALUE_POINTER || one->type.die.addr == other->type.die.addr);
+}
+
+/* Forgets a register or slot that has another value on another way. */
+static bool meet_value(struct types_value *value, const struct types_value *other)
+{
+    if (same_value(value, other) || same_value(value, &unknown))
+        return false;
+    *value = unknown;
+    return true;
+}
+
+bool types_block_reach(struct types_block *block, const struct types_flow_state *state,
+                       bool *changed)
+{
+    struct types_flow_state *before = block->before;
+    if (!before) {
+        *changed = true;
+        block->before = malloc(offsetof(struct types_flow_state, slots) +
+                               state->slot_count * sizeof(*state->slots));
+        if (block->before)
+            types_flow_state_copy(block->before, state);
+        return block->before != NULL;
+    }
+    bool less = (before->varying & ~state->varying) != 0;
+    before->varying &= state->varying;
+    for (size_t i = 0; i < 16; i++)
+        less = meet_value(&before->registers[i], &state->registers[i]) || less;
+    for (size_t i = before->slot_count; i-- > 0;) {
+        size_t k = 0;
+        while (k < state->slot_count && state->slots[k].offset != before->slots[i].offset)
+            k++;
+        if (k < state->slot_count && same_value(&before->slots[i].value, &state->slots[k].value))
+            continue;
+        before->slots[i] = before->slots[--before->slot_count];
+        less = true;
+    }
+    *changed = *changed || less;
+    return true;
 }

@@ -46,13 +46,19 @@ static inline int64_t types_offset_sum(int64_t left, int64_t right)
 
 struct types_flow_state {
     struct types_value registers[16];
+    uint32_t varying; /* bit n: register n was computed: it cannot hold a constant */
+    size_t slot_count;
     struct {
         int64_t offset; /* from the canonical frame address */
         struct types_value value;
     } slots[TYPES_SLOTS_MAX];
-    size_t slot_count;
-    uint32_t varying; /* bit n: register n was computed: it cannot hold a constant */
 };
+
+/* Forgets everything. */
+void types_flow_state_clear(struct types_flow_state *state);
+
+/* Copies a state without the slots that are not used. */
+void types_flow_state_copy(struct types_flow_state *to, const struct types_flow_state *from);
 
 /* Returns a register's value at `pc`: the tracked one, or a pointer by its declared type. */
 struct types_value types_flow_state_register(const struct types_flow_state *state,
@@ -92,17 +98,28 @@ void types_flow_state_store(struct types_flow_state *state, int64_t slot,
 void types_flow_state_clobber(struct types_flow_state *state, uint32_t registers);
 
 /* The facts read about the last few functions, for all calls in each: the places of its variables,
- * and the values that the code before a call leaves in registers. Most calls are asked for in the
- * order of their addresses, and each continues from the one before. */
+ * and what its registers and slots hold where jumps lead to, whichever way leads there. */
+
+#define TYPES_PARTS_MAX 4
+
+struct types_part_code {
+    uint64_t start, end;
+    const uint8_t *code; /* the bytes; NULL: not known */
+};
+
+/* A place to which the function jumps. */
+struct types_block {
+    uint64_t address;
+    struct types_flow_state *before; /* without unused slots; NULL: no way was found there */
+};
 
 struct types_function {
     struct types_locals locals;
-    uint64_t start;    /* of its code */
-    uint64_t scanned;  /* jumps before this address are among the targets */
-    uint64_t *targets; /* addresses that jumps lead to, sorted */
-    size_t target_count, target_capacity;
-    uint64_t reached; /* `state` holds just before this instruction; 0: nothing was run */
-    struct types_flow_state state;
+    struct types_part_code parts[TYPES_PARTS_MAX]; /* the one that is entered first */
+    size_t part_count;
+    struct types_block *blocks; /* sorted */
+    size_t block_count, block_capacity;
+    bool settled; /* the states of the blocks are known */
 };
 
 struct types_functions;
@@ -111,22 +128,30 @@ struct types_functions;
 struct types_functions *types_functions_new(void);
 void types_functions_free(struct types_functions *functions);
 
-/* Returns the site's function, whose code begins at `start`, with its variables. NULL if memory is
- * exhausted. Valid until the next call. */
+/* Returns the site's function, whose code has parts at those addresses, with its variables. NULL if
+ * memory is exhausted. Valid until the next call. */
 struct types_function *types_functions_find(struct types_functions *functions,
-                                            const struct types_site *site, uint64_t start);
+                                            const struct types_site *site,
+                                            const struct types_part_code *parts, size_t part_count);
 
-/* Does what types_decode() does, and remembers some instructions. */
-bool types_functions_decode(struct types_functions *functions, const uint8_t *bytes, size_t size,
-                            uint64_t address, struct decode_instruction *instruction);
+/* Decodes the instruction at `pc` of the part, and remembers some. False: there is none. */
+bool types_functions_decode(struct types_functions *functions, const struct types_part_code *part,
+                            uint64_t pc, struct decode_instruction *instruction);
 
 /* Returns how often a function was read. */
 uint64_t types_functions_read(const struct types_functions *functions);
 
-/* Notes the targets of jumps in the code from the start of the function, where `code` points, to
- * `end`. If a target lies in code that was already run, `reached` becomes 0. Returns false if the
- * code cannot be read or jumps too often. */
-bool types_function_scan(struct types_function *function, const uint8_t *code, uint64_t end);
+/* Returns the part that holds `address`, or NULL. */
+const struct types_part_code *types_function_part(const struct types_function *function,
+                                                  uint64_t address);
 
-/* Returns true if a jump before the end of the scan leads to `address`. */
-bool types_function_is_target(const struct types_function *function, uint64_t address);
+/* Finds the blocks. Returns false if the code cannot be read or jumps too often. */
+bool types_function_scan(struct types_function *function);
+
+/* Returns the block that begins at `address`, or NULL. */
+struct types_block *types_function_block(const struct types_function *function, uint64_t address);
+
+/* Keeps of the block's state what `state`, with which another way leads there, has too. `*changed`
+ * becomes true if that is less than before. Returns false if memory is exhausted. */
+bool types_block_reach(struct types_block *block, const struct types_flow_state *state,
+                       bool *changed);

@@ -154,6 +154,66 @@ static NOINLINE void give(struct page **page) /* owner give: - */
     *page = malloc(sizeof **page * one);
 }
 
+/* Numbers in front of an index, a union, the end of a list, and records that the compiler may
+ * divide, one of them without a name. */
+struct list {
+    struct list *next;
+    long number;
+};
+struct desk {
+    struct list *head, **tail;
+    struct {
+        char *key;
+        int *values;
+    } table[8];
+    union {
+        char *text;
+        long number;
+    } either;
+};
+static struct {
+    struct list *unused;
+    int *ids;
+} pool;
+static struct desk desk, only_text;
+
+static NOINLINE void set_key(struct desk *at, int i) /* owner set_key: desk::table */
+{
+    at->table[i].key = malloc(34 * one);
+}
+static NOINLINE void set_values(struct desk *at, int i) /* owner set_values: desk::table */
+{
+    at->table[i].values = malloc(7 * sizeof(int) * one);
+}
+static NOINLINE void set_either(struct desk *at) /* owner set_either: desk::either */
+{
+    at->either.text = strdup("either");
+}
+static NOINLINE void at_end(struct desk *at) /* owner at_end: - */
+{
+    struct list *made = malloc(sizeof *made);
+    if (!made)
+        return;
+    made->next = NULL;
+    *at->tail = made;
+    at->tail = &made->next;
+}
+static NOINLINE void give_back(void) /* owner give_back: pool */
+{
+    struct list *made = malloc(sizeof *made);
+    made->next = pool.unused;
+    pool.unused = made;
+}
+static NOINLINE void make_ids(void) /* owner make_ids: pool */
+{
+    if (!pool.ids)
+        pool.ids = calloc(30 * one, sizeof *pool.ids);
+}
+static NOINLINE void set_only_text(void) /* owner set_only_text: desk::either */
+{
+    only_text.either.text = strdup("only");
+}
+
 int main(void)
 {
     struct page page = {0}, *given;
@@ -178,7 +238,17 @@ int main(void)
     add_page(book);
     work_apart();
     give(&given);
-    one = (unsigned long)(library.in.bytes + (size_t)buffers[1].bytes);
+    desk.tail = &desk.head;
+    set_key(&desk, (int)one % 8);
+    set_values(&desk, (int)one % 8);
+    set_either(&desk);
+    at_end(&desk);
+    give_back();
+    make_ids();
+    set_only_text();
+    one = (unsigned long)(library.in.bytes + (size_t)buffers[1].bytes) +
+          (unsigned long)pool.ids[0] + (pool.unused != desk.head) +
+          (unsigned long)only_text.either.text[0];
     free(given);
     return 0;
 }

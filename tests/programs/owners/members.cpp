@@ -173,6 +173,52 @@ static NOINLINE void count_name(const std::string &name) /* owner count_name: co
     counts[name]++;
 }
 
+/* A place that a loop moves: the code before the call alone would tell the first one. */
+struct Spot {
+    int key;
+    Spot *left, *right;
+};
+struct Search {
+    Spot *root = nullptr;
+    long spots = 0;
+    NOINLINE void insert(int key) /* owner Search::insert: Search */
+    {
+        Spot **at = &root;
+        while (*at)
+            at = key < (*at)->key ? &(*at)->left : &(*at)->right;
+        *at = new Spot{key, nullptr, nullptr};
+        spots++;
+    }
+};
+/* A member of a class with many members, in a large object, and one of a row of such objects. */
+struct Line {
+    std::string peer, name;
+    std::vector<char> in, out;
+    std::map<int, int> marks;
+};
+struct Wire {
+    Line lines[4];
+    std::map<int, Line> by_number;
+    std::vector<Line> more;
+    std::string title;
+    NOINLINE void open(int number) /* owner Wire::open: Line::in */
+    {
+        Line &line = more[(std::size_t)number];
+        line.in.insert(line.in.end(), 40, 'x');
+    }
+    NOINLINE void rename(std::string text) /* owner Wire::rename: Wire::title */
+    {
+        title = std::move(text);
+        title += ", and a text that does not fit into a short string";
+    }
+};
+Wire *wire;
+static NOINLINE void make_wire() /* owner make_wire: wire */
+{
+    if (!wire)
+        wire = new Wire;
+}
+
 int main(int count, char **)
 {
     static Tree tree;
@@ -204,6 +250,14 @@ int main(int count, char **)
     store.log_array(count);
     store.group("a");
     count_name("b");
+    static Search search;
+    search.insert(3);
+    search.insert(2);
+    search.insert(count + 3);
+    make_wire();
+    wire->more.resize((std::size_t)count + 8);
+    wire->open(count);
+    wire->rename("short");
     if (count > 100) /* they are used */
         return (int)(scratch.size() + thread_shard.log.size() + thread_leaf->values[1]) +
                thread_rows[count % 4][3] + thread_text[3];

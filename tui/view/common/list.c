@@ -37,7 +37,8 @@ void list_clear(struct list *list, struct browse *browse)
 {
     load_clear(&browse->loader, &list->load);
     free_made(list);
-    FREE_ALL(list->order, list->above);
+    free(list->order);
+    free(list->above);
 }
 
 const void *list_row(const struct list *list, size_t place)
