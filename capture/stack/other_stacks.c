@@ -287,37 +287,54 @@ void other_stacks_clear(struct stack_thread *other)
     forget_all(other);
 }
 
-#define STACKS 8u
+/* At least so many stacks are kept, and at most so many that they take COPIES_MOST bytes. */
+#define STACKS_LEAST 8u
+#define STACKS_MOST 160u
+#define COPIES_MOST ((size_t)64 << 20)
 /* A walk begins another stack if it replaces at least so many frames by at least so many. */
-#define FRAMES_LEAST 16u
+#define FRAMES_LEAST 6u
 #define PAUSE 8u
-#define PAUSE_AFTER_HIT 1u
+/* A walk that looks for its frame tries so many stacks. */
+#define TRIED 8u
 /* Each stack that is saved costs credit, each that is found gives some. Without credit only one
  * stack in so many is saved. */
 #define CREDIT 16u
 #define CREDIT_HIT 8u
 #define SAVED_OF 64u
 /* After so many walks that found nothing the stacks are forgotten. */
-#define MISSES_MOST 64u
+#define MISSES_MOST (4 * STACKS_MOST)
+/* The words that tell the stacks apart, the values that count there, and what they told. */
+#define PLACES 16u
+#define VALUES_LOG2 12u
+#define TOLD_LOG2 11u
+/* Tables of branches beside the thread's first one. */
+#define COPY_TABLES 32u
 
 struct copied_stack {
     struct stack_kept *kept;
     struct stack_pair *pairs;
     uint32_t count; /* 0: none */
     enum stack_end end;
-    uint32_t next; /* the stack that came after it */
-    uint32_t used; /* the number of that switch */
+    uint32_t used; /* the number of the last switch to it */
 };
 
 struct copied_stacks {
-    struct copied_stack stacks[STACKS];
-    uint32_t now;
+    struct copied_stack stacks[STACKS_MOST];
+    uint32_t count; /* stacks that have room: the first one has that of the thread */
+    uint32_t now, before;
     uint32_t saved; /* stacks beside `now` */
     uint32_t switches;
     uint32_t spent; /* of the credit */
     uint32_t misses, passed;
-    bool hit;                            /* by the last walk that looked */
-    uint32_t guessed_from, guessed_next; /* before a guess: the stack, and what follows the other */
+    uint32_t place_count, place_next;
+    uint64_t places[PLACES];                   /* addresses */
+    uint64_t values[(1u << VALUES_LOG2) / 64]; /* a set of hashes */
+    uint64_t hash;                             /* at the last look */
+    struct {
+        uint64_t hash;
+        uint32_t index;
+    } told[1u << TOLD_LOG2][2];
+    struct stack_branches *first, *tables;
 };
 
 static size_t stack_size(uint32_t limit)
@@ -326,9 +343,14 @@ static size_t stack_size(uint32_t limit)
            sizeof(struct stack_pair);
 }
 
-size_t copied_stacks_size(uint32_t limit)
+static size_t tables_size(void)
 {
-    return sizeof(struct copied_stacks) + (STACKS - 1) * stack_size(limit) + sizeof(uint64_t);
+    return sizeof(struct stack_branches) * COPY_TABLES;
+}
+
+size_t copied_stacks_size(void)
+{
+    return sizeof(struct copied_stacks) + sizeof(uint64_t);
 }
 
 void copied_stacks_init(struct stack_thread *thread, void *room)
@@ -337,28 +359,36 @@ void copied_stacks_init(struct stack_thread *thread, void *room)
         (struct copied_stacks *)(((uintptr_t)room + 7) & ~(uintptr_t)(sizeof(uint64_t) - 1));
 }
 
-static void prepare_copies(struct stack_thread *thread)
+void copied_stacks_release(const struct stack_thread *thread)
 {
     struct copied_stacks *all = thread->copied;
+    for (uint32_t i = 1; all && i < all->count; i++)
+        os_unmap(all->stacks[i].kept, stack_size(thread->limit));
+    if (all && all->tables)
+        os_unmap(all->tables, tables_size());
+}
+
+static bool prepare_copies(struct stack_thread *thread)
+{
+    struct copied_stacks *all = thread->copied;
+    if (!all->tables)
+        all->tables = os_map(tables_size());
+    if (!all->tables)
+        return false;
     all->stacks[0] = (struct copied_stack){.kept = thread->kept, .pairs = thread->pairs};
-    for (uint32_t i = 1; i < STACKS; i++) {
-        uint8_t *at = (uint8_t *)(all + 1) + (i - 1) * stack_size(thread->limit);
-        all->stacks[i].kept = (struct stack_kept *)at;
-        all->stacks[i].pairs = (struct stack_pair *)(all->stacks[i].kept + thread->limit);
-    }
+    all->first = thread->branches;
+    all->count = 1;
+    return true;
 }
 
 uint32_t copied_stacks_pause(const struct stack_thread *thread)
 {
-    const struct copied_stacks *all = thread->copied;
-    if (all->saved == 0)
-        return UINT32_MAX;
-    return all->hit ? PAUSE_AFTER_HIT : PAUSE;
+    return thread->copied->saved == 0 ? UINT32_MAX : PAUSE;
 }
 
 uint32_t copied_stacks_next_pause(uint32_t pause)
 {
-    return pause < PAUSE ? PAUSE : pause * 8;
+    return pause * 8;
 }
 
 static void take_copy(struct stack_thread *thread, uint32_t index)
@@ -367,13 +397,14 @@ static void take_copy(struct stack_thread *thread, uint32_t index)
     struct copied_stack *before = &all->stacks[all->now], *stack = &all->stacks[index];
     before->count = thread->count;
     before->end = thread->end;
-    before->next = index;
-    before->used = ++all->switches;
+    stack->used = ++all->switches;
+    all->before = all->now;
     all->now = index;
     thread->kept = stack->kept;
     thread->pairs = stack->pairs;
     thread->count = stack->count;
     thread->end = stack->end;
+    thread->branches = index == 0 ? all->first : &all->tables[index % COPY_TABLES];
 }
 
 /* Returns the number of frames of `stack` up to `frame`, if it has the frame and its callers. */
@@ -394,65 +425,186 @@ static uint32_t find_in(const struct copied_stack *stack, const struct stack_fra
                : 0;
 }
 
+static void forget_copies(struct copied_stacks *all)
+{
+    for (uint32_t i = 0; i < all->count; i++)
+        all->stacks[i].count = 0;
+    all->saved = all->misses = all->place_count = all->place_next = 0;
+    memset(all->values, 0, sizeof(all->values));
+}
+
 uint32_t copied_stacks_find(struct stack_thread *thread, const struct stack_frame *frame)
 {
     struct copied_stacks *all = thread->copied;
-    const uint32_t next = all->stacks[all->now].next;
-    for (uint32_t i = 0; i < STACKS; i++) {
-        const uint32_t index = (next + i) % STACKS;
-        const uint32_t same = index != all->now ? find_in(&all->stacks[index], frame) : 0;
+    for (uint32_t i = 1; i < all->count && i <= TRIED; i++) {
+        const uint32_t index = (all->now + i) % all->count;
+        const uint32_t same = find_in(&all->stacks[index], frame);
         if (!same)
             continue;
         take_copy(thread, index);
         all->spent = all->spent > CREDIT_HIT ? all->spent - CREDIT_HIT : 0;
         all->misses = 0;
-        all->hit = true;
         return same;
     }
-    all->hit = false;
     if (++all->misses == MISSES_MOST)
-        copied_stacks_clear(thread);
+        forget_copies(all);
     return 0;
 }
 
-bool copied_stacks_guess(struct stack_thread *thread)
+static uint64_t hash_value(uint32_t place, uint64_t value)
+{
+    return (value + ((uint64_t)place << 48)) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* Returns the word of the set that has the bit of `hash`. */
+static uint64_t *value_word(struct copied_stacks *all, uint64_t hash)
+{
+    return &all->values[hash >> (64 - VALUES_LOG2) >> 6];
+}
+
+static uint64_t value_bit(uint64_t hash)
+{
+    return UINT64_C(1) << (hash >> (64 - VALUES_LOG2) & 63);
+}
+
+/* Returns a hash of the words at the places, as far as they lie in running frames and their values
+ * count. */
+static uint64_t hash_places(const struct stack_thread *thread, uint64_t sp)
 {
     struct copied_stacks *all = thread->copied;
-    const uint32_t next = all->stacks[all->now].next;
-    if (!all->hit || next == all->now || all->stacks[next].count == 0)
+    const uint64_t size = thread->memory.own_high - sp;
+    uint64_t sum = 1;
+    for (uint32_t i = 0; i < all->place_count; i++)
+        if (all->places[i] - sp < size) {
+            const uint64_t hash = hash_value(i, *(const uint64_t *)all->places[i]);
+            if (*value_word(all, hash) & value_bit(hash))
+                sum += (hash ^ hash >> 32) * UINT64_C(0xd6e8feb86659fd93);
+        }
+    return sum;
+}
+
+/* Returns the stack that such a hash told, or STACKS_MOST. */
+static uint32_t told_by(const struct copied_stacks *all, uint64_t hash)
+{
+    for (uint32_t way = 0; way < 2; way++)
+        if (all->told[hash >> (64 - TOLD_LOG2)][way].hash == hash)
+            return all->told[hash >> (64 - TOLD_LOG2)][way].index;
+    return STACKS_MOST;
+}
+
+static void note_told(struct copied_stacks *all, uint64_t hash, uint32_t index)
+{
+    const uint64_t set = hash >> (64 - TOLD_LOG2);
+    if (all->told[set][0].hash != hash)
+        all->told[set][1] = all->told[set][0];
+    all->told[set][0].hash = hash;
+    all->told[set][0].index = index;
+}
+
+bool copied_stacks_guess(struct stack_thread *thread, uint64_t sp)
+{
+    struct copied_stacks *all = thread->copied;
+    if (all->place_count == 0)
         return false;
-    all->guessed_from = all->now;
-    all->guessed_next = all->stacks[next].next;
-    take_copy(thread, next);
+    all->hash = hash_places(thread, sp);
+    const uint32_t index = told_by(all, all->hash);
+    if (index == STACKS_MOST || index == all->now || all->stacks[index].count == 0)
+        return false;
+    take_copy(thread, index);
     return true;
 }
 
-void copied_stacks_go_back(struct stack_thread *thread)
+void copied_stacks_right(struct stack_thread *thread)
 {
     struct copied_stacks *all = thread->copied;
-    const uint32_t guessed = all->now;
-    take_copy(thread, all->guessed_from);
-    all->stacks[guessed].next = all->guessed_next;
+    all->spent -= all->spent > 0;
+    all->misses = 0;
 }
 
-void copied_stacks_save(struct stack_thread *thread, uint32_t same, uint32_t walked)
+/* Lets the words of the present stack at the places count. Returns true if one is new. */
+static bool add_values(const struct stack_thread *thread)
 {
     struct copied_stacks *all = thread->copied;
-    if (walked < FRAMES_LEAST || thread->count - same < FRAMES_LEAST || walked < same / 2)
+    const uint32_t pairs = thread->count > 0 ? thread->kept[thread->count - 1].pair_end : 0;
+    bool added = false;
+    for (uint32_t i = 0; i < all->place_count; i++)
+        for (const struct stack_pair *pair = thread->pairs; pair < thread->pairs + pairs; pair++)
+            if (pair->address == all->places[i]) {
+                const uint64_t hash = hash_value(i, pair->value);
+                added |= !(*value_word(all, hash) & value_bit(hash));
+                *value_word(all, hash) |= value_bit(hash);
+            }
+    return added;
+}
+
+/* Adds the place of the outermost word in which `stack` differs from the present one. */
+static void add_place(struct copied_stacks *all, const struct copied_stack *stack, uint64_t sp)
+{
+    const uint32_t pairs = stack->count > 0 ? stack->kept[stack->count - 1].pair_end : 0;
+    const struct stack_pair *pair = stack->pairs, *end = pair + pairs;
+    while (pair < end && pair->address >= sp && *(const uint64_t *)pair->address == pair->value)
+        pair++;
+    if (pair == end || pair->address < sp)
         return;
-    if (all->spent >= CREDIT && ++all->passed % SAVED_OF != 0)
+    for (uint32_t i = 0; i < all->place_count; i++)
+        if (all->places[i] == pair->address)
+            return; /* the stack has changed since */
+    const uint32_t place = all->place_next++ % PLACES;
+    const uint64_t hash = hash_value(place, pair->value);
+    all->place_count += all->place_count < PLACES;
+    all->places[place] = pair->address;
+    *value_word(all, hash) |= value_bit(hash);
+}
+
+void copied_stacks_learn(struct stack_thread *thread, uint64_t sp)
+{
+    struct copied_stacks *all = thread->copied;
+    if (all->saved == 0)
         return;
-    all->spent += all->spent < CREDIT;
-    if (!all->stacks[0].kept)
-        prepare_copies(thread);
+    const uint32_t told = all->place_count == 0 ? all->before : told_by(all, all->hash);
+    if (told == all->now && all->place_count > 0)
+        return;
+    if (told != STACKS_MOST && told != all->now) {
+        if (!add_values(thread))
+            add_place(all, &all->stacks[told], sp);
+        all->hash = hash_places(thread, sp);
+    }
+    note_told(all, all->hash, all->now);
+}
+
+/* Returns the stack to replace: one without frames, or else the one that was not used for longest.
+ * The present one if there is no memory. */
+static uint32_t replaced_copy(struct stack_thread *thread)
+{
+    struct copied_stacks *all = thread->copied;
     uint32_t index = all->now == 0;
-    for (uint32_t i = 0; i < STACKS; i++)
-        if (i != all->now &&
-            (all->stacks[i].count == 0 ||
-             (all->stacks[index].count != 0 &&
-              all->switches - all->stacks[i].used > all->switches - all->stacks[index].used)))
+    for (uint32_t i = 0; i < all->count; i++)
+        if (i != all->now && all->stacks[i].count == 0)
+            return i;
+        else if (i != all->now &&
+                 all->switches - all->stacks[i].used > all->switches - all->stacks[index].used)
             index = i;
+    if (all->count < STACKS_MOST &&
+        (all->count < STACKS_LEAST || all->count * stack_size(thread->limit) < COPIES_MOST)) {
+        struct copied_stack *stack = &all->stacks[all->count];
+        stack->kept = os_map(stack_size(thread->limit));
+        stack->pairs = (struct stack_pair *)(stack->kept + thread->limit);
+        if (stack->kept)
+            return all->count++;
+    }
+    return index < all->count ? index : all->now;
+}
+
+/* Keeps the present stack and begins another one with its outer `same` frames. */
+static void begin_copy(struct stack_thread *thread, uint32_t same)
+{
+    struct copied_stacks *all = thread->copied;
+    if (all->count == 0 && !prepare_copies(thread))
+        return;
+    const uint32_t index = replaced_copy(thread);
     struct copied_stack *stack = &all->stacks[index];
+    if (index == all->now)
+        return;
     all->saved += stack->count == 0;
     stack->count = same;
     stack->end = thread->end;
@@ -463,11 +615,24 @@ void copied_stacks_save(struct stack_thread *thread, uint32_t same, uint32_t wal
     take_copy(thread, index);
 }
 
+void copied_stacks_save(struct stack_thread *thread, uint32_t same, uint32_t walked)
+{
+    struct copied_stacks *all = thread->copied;
+    if (walked >= FRAMES_LEAST && thread->count - same >= FRAMES_LEAST && walked >= same / 2 &&
+        (all->spent < CREDIT || ++all->passed % SAVED_OF == 0)) {
+        all->spent += all->spent < CREDIT;
+        begin_copy(thread, same);
+    }
+}
+
 void copied_stacks_clear(struct stack_thread *thread)
 {
     struct copied_stacks *all = thread->copied;
-    for (uint32_t i = 0; i < STACKS; i++)
-        all->stacks[i].count = 0;
-    all->saved = all->misses = 0;
-    all->hit = false;
+    struct stack_branches *const branches = thread->branches;
+    forget_copies(all);
+    for (uint32_t i = 0; all->tables && i <= COPY_TABLES; i++) {
+        thread->branches = i < COPY_TABLES ? &all->tables[i] : all->first;
+        stack_branch_clear(thread);
+    }
+    thread->branches = branches;
 }

@@ -40,15 +40,24 @@ void other_stacks_clear(struct stack_thread *other);
  * they switch. After a switch the frames are those of an earlier stack, which would be walked
  * whole.
  *
- * So a thread keeps a few of its stacks. A walk that has met none of the kept frames for a while
- * looks for its frame in the others. The stack that came after the present one the last time is
- * tried first. In programs without such coroutines that finds nothing, and is soon tried seldom. */
+ * So a thread keeps such stacks. Where two of them differ, the outermost differing word is a place:
+ * the words at all places tell which stack is the present one, before any walk. A walk that has met
+ * none of the kept frames for a while looks for its frame in some of the others. In programs
+ * without such coroutines that finds nothing, and is soon tried seldom. */
 
 /* Returns the bytes that copied_stacks_init() needs. */
-size_t copied_stacks_size(uint32_t limit);
+size_t copied_stacks_size(void);
 
 /* Gives `thread` zeroed room for its other stacks. The first use touches it. */
 void copied_stacks_init(struct stack_thread *thread, void *room);
+/* Gives back what they have mapped. */
+void copied_stacks_release(const struct stack_thread *thread);
+
+/* Makes the stack the present one that the words at the places tell, for a running frame at `sp`.
+ * Returns false if they tell none, or the present one. */
+bool copied_stacks_guess(struct stack_thread *thread, uint64_t sp);
+/* Notes that this was right, and no walk was needed. */
+void copied_stacks_right(struct stack_thread *thread);
 
 /* Returns the number of walked frames after which a walk calls copied_stacks_find(). */
 uint32_t copied_stacks_pause(const struct stack_thread *thread);
@@ -56,19 +65,17 @@ uint32_t copied_stacks_pause(const struct stack_thread *thread);
 /* Returns after how many frames it calls it again, if it found nothing after `pause` frames. */
 uint32_t copied_stacks_next_pause(uint32_t pause);
 
-/* Makes the stack the kept one that has `frame` and, unchanged, its callers. Returns their number,
- * from the outermost frame to `frame`. 0: there is none. */
+/* Makes the stack the present one that has `frame` and, unchanged, its callers. Returns their
+ * number, from the outermost frame to `frame`. 0: there is none. */
 uint32_t copied_stacks_find(struct stack_thread *thread, const struct stack_frame *frame);
 
-/* If the last walk that looked found a stack, makes that one the present stack that came after the
- * present one the last time. Returns false if there is none; otherwise copied_stacks_go_back()
- * undoes it. So a stack may be known without a walk. */
-bool copied_stacks_guess(struct stack_thread *thread);
-void copied_stacks_go_back(struct stack_thread *thread);
-
-/* Called before `walked` frames replace those from `same` on. Keeps the present stack and begins
- * another one with the outer `same` frames, if the stack may come back. */
+/* Called before `walked` frames replace those from `same` on. If the stack may come back, keeps it
+ * and begins another one with the outer `same` frames. */
 void copied_stacks_save(struct stack_thread *thread, uint32_t same, uint32_t walked);
 
-/* Forgets all stacks but the present one. */
+/* Called after copied_stacks_guess() for `sp` and a walk. Learns which words tell the present
+ * stack. */
+void copied_stacks_learn(struct stack_thread *thread, uint64_t sp);
+
+/* Forgets all stacks but the present one, and all branches. */
 void copied_stacks_clear(struct stack_thread *thread);

@@ -103,17 +103,18 @@ void stack_contexts_renew(void)
 size_t stack_thread_size(void)
 {
     size_t frame = sizeof(struct stack_kept) + sizeof(struct stack_frame);
-    size_t size =
-        sizeof(struct stack_thread) + sizeof(struct stack_frame) + sizeof(struct stack_pair) +
-        stacks.limit * (frame + 3 * sizeof(struct stack_pair)) + STACK_BRANCHES_ALIGNMENT +
-        sizeof(struct stack_branches) + runtime_stack_size(stacks.limit) +
-        copied_stacks_size(stacks.limit) + other_stacks_size();
+    size_t size = sizeof(struct stack_thread) + sizeof(struct stack_frame) +
+                  sizeof(struct stack_pair) +
+                  stacks.limit * (frame + 3 * sizeof(struct stack_pair)) +
+                  STACK_BRANCHES_ALIGNMENT + sizeof(struct stack_branches) +
+                  runtime_stack_size(stacks.limit) + copied_stacks_size() + other_stacks_size();
     return (size + ARCH_PAGE_SIZE - 1) & ~(size_t)(ARCH_PAGE_SIZE - 1);
 }
 
 ARCH_ALIGNS_STACK void stack_thread_init(struct stack_thread *thread)
 {
     other_stacks_release(thread->other);
+    copied_stacks_release(thread);
     os_discard(thread, stack_thread_size());
     thread->limit = stacks.limit;
     thread->generation = atomic_load(&stacks.generation);
@@ -126,7 +127,7 @@ ARCH_ALIGNS_STACK void stack_thread_init(struct stack_thread *thread)
     runtime_stack_init(thread, thread->branches + 1);
     uint8_t *room = (uint8_t *)(thread->branches + 1) + runtime_stack_size(thread->limit);
     copied_stacks_init(thread, room);
-    other_stacks_init(thread, room + copied_stacks_size(thread->limit));
+    other_stacks_init(thread, room + copied_stacks_size());
     if (stacks.mode != STACK_UNWIND_OFF)
         stack_memory_init(&thread->memory);
 }
@@ -178,15 +179,15 @@ static __attribute__((noinline)) uint32_t copied_current(struct stack_thread *th
                                                          const uint64_t *entry)
 {
     const uint64_t rbp = entry[0], pc = entry[1], sp = (uint64_t)(entry + 2);
-    if (!copied_stacks_guess(thread))
+    if (!copied_stacks_guess(thread, sp))
         return 0;
     const struct stack_kept *top = &thread->kept[thread->count - 1];
     const uint32_t node =
         frame_equal(top, pc, sp, rbp, false) && pairs_same(thread->pairs, top->pair_end)
             ? top->node
             : stack_branch_find(thread, pc, sp, rbp, NULL, 0);
-    if (!node)
-        copied_stacks_go_back(thread);
+    if (node)
+        copied_stacks_right(thread);
     return node;
 }
 

@@ -329,6 +329,8 @@ INLINE uint32_t commit(struct walk *walk, void *context, const bool other)
     uint32_t first = thread->count;
     compute_paths(walk, path);
     keeping = keeping && keep_frames(walk, pairs, other);
+    if (!other)
+        copied_stacks_learn(thread, thread->changed[0].sp);
     node = find_nodes(walk, node, first, context);
     if (node && keeping && walk->matched)
         stack_branch_keep(thread, walk->candidates - 1, node, NULL, 0);

@@ -496,6 +496,38 @@ static void test_turns(void **data)
     assert_true(stepped <= taken);
 }
 
+/* More of them. Each goes down by calls of its own. */
+#define WAYS 40u
+
+__attribute__((noinline)) static int descend_by(unsigned depth, unsigned left, unsigned way)
+{
+    volatile int result = 0;
+    if (left == 0)
+        event();
+    else if (way >> (depth - left) % 6 & 1)
+        result = descend_by(depth, left - 1, way) + 1;
+    else
+        result = descend_by(depth, left - 1, way) + 2;
+    return result;
+}
+
+static void test_many_turns(void **data)
+{
+    static const unsigned depths[] = {8, 30, 200};
+    for (unsigned d = 0; d < sizeof(depths) / sizeof(depths[0]); d++)
+        for (unsigned known = 0; known < 2; known++) {
+            counts_begin();
+            for (unsigned i = 0; i < 2 * EVENTS; i++) {
+                const unsigned depth = depths[d] - i / WAYS % 4;
+                descend_by(depth, depth, i % WAYS);
+            }
+            assert_known(2 * EVENTS);
+            if (known && stepped > taken / 2)
+                print_error("%lu steps for %lu events\n", stepped, taken);
+            assert_true(!known || stepped <= taken / 2);
+        }
+}
+
 #ifdef WITH_SPLIT
 void split_leaf(void)
 {
@@ -548,6 +580,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(test_signal_stack, begin, end),
         cmocka_unit_test_setup_teardown(test_copied, begin, end),
         cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_many_turns),
 #ifdef WITH_SPLIT
         cmocka_unit_test(test_split),
 #endif
