@@ -18,6 +18,7 @@
 #include "ingest/trace/merge.h"
 #include "ingest/write/follow.h"
 #include "ingest/write/session_tables.h"
+#include "schemas/array.h"
 #include "schemas/trace_layout.h"
 
 /* ---- the process ------------------------------------------------------------------------ */
@@ -578,9 +579,7 @@ static bool follow_one(const struct ingest_options *options, struct ingest_statu
     trace_follow_free(follow->trace);
     trace_scan_free(&follow->scan);
     trace_file_close(follow->file);
-    free(follow->full);
-    free(follow->shown);
-    free(follow);
+    FREE_ALL(follow->full, follow->shown, follow);
     return good;
 }
 

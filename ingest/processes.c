@@ -351,11 +351,8 @@ static bool leave_out(struct processes *processes, const char *path,
     return true;
 }
 
-static int compare_starts(const void *a, const void *b)
-{
-    const struct start *x = a, *y = b;
-    return ORDER(x->at.start_ns, y->at.start_ns) ?: strcmp(x->trace, y->trace);
-}
+ARRAY_ORDER(compare_starts, struct start,
+            ORDER(a->at.start_ns, b->at.start_ns) ?: strcmp(a->trace, b->trace))
 
 /* Finds the machine of each trace and its place on the line of time. */
 static bool align_starts(struct processes *processes)

@@ -417,6 +417,5 @@ void summary_run_print(FILE *out, const struct run *run)
                     left_out);
     }
     print_selected(out, run, processes);
-    free(tree.process);
-    free(tree.nodes);
+    FREE_ALL(tree.process, tree.nodes);
 }

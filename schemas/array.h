@@ -48,6 +48,14 @@ static inline void free_all(void **items, size_t count)
 /* Compares two numbers as qsort() wants it; `ORDER(…) ?: ORDER(…)` goes on with the next key. */
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
+/* Defines the function `name` for qsort() and bsearch(): `order` compares *a with *b, two items. */
+#define ARRAY_ORDER(name, type, order)                                                             \
+    static int name(const void *left, const void *right)                                           \
+    {                                                                                              \
+        const type *a = left, *b = right;                                                          \
+        return order;                                                                              \
+    }
+
 static inline int array_order32(const void *left, const void *right)
 {
     return ORDER(*(const uint32_t *)left, *(const uint32_t *)right);

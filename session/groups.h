@@ -123,6 +123,7 @@ enum session_key_type {
     KEY_ID,     /* `id` is that of the stack, thread, process (its row) or arena; `text` its name */
     KEY_PATH, /* of `fold`: session_group_path() gives the frames; `text` is the last one's name */
 };
+#define SESSION_GROUP_KEYS_MOST 16 /* of one join */
 struct session_key_column {
     const char *name; /* as in the language: "type", "frame 2", "path"; as long as the set */
     enum session_key_type type;
@@ -216,6 +217,27 @@ bool session_groups_sum(struct session_group_set *set, enum session_group_measur
 
 /* Returns the colour (0 to 255) that a `color` step gave the row, or -1. */
 int session_group_color(const struct session_group_set *set, size_t row);
+
+/* ---- groups: files ---------------------------------------------------------------------- */
+
+/* Take the values of a row one by one. A text of NULL is null. */
+struct session_group_writer {
+    void (*text)(void *file, const char *text);
+    void (*number)(void *file, uint64_t number);
+    void (*truth)(void *file, bool truth);
+};
+/* A file has all keys, after a KEY_ID its id, all measures, and whether they are estimates. */
+#define SESSION_GROUP_COLUMNS_MOST (2 * SESSION_GROUP_KEYS_MOST + MEASURE_TOTAL + 1)
+/* Stores the columns of a file, as long as the set. Returns their number. */
+size_t session_group_columns(const struct session_group_set *set,
+                             struct session_key_column columns[SESSION_GROUP_COLUMNS_MOST]);
+/* Writes a key. Returns false if memory is exhausted. */
+bool session_group_put_key(const struct session_group_set *set, size_t row, size_t key,
+                           const struct session_group_writer *writer, void *file);
+/* Writes a row. Returns false with `error` set, as session_group_value() does. */
+bool session_group_put(struct session_group_set *set, size_t row,
+                       const struct session_group_writer *writer, void *file,
+                       struct session_error *error);
 
 /* ---- groups: order and members ---------------------------------------------------------- */
 

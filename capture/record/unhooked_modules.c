@@ -14,7 +14,6 @@
 #include "capture/record/got_patch.h"
 #include "capture/record/real.h"
 #include "capture/record/thread_room.h"
-#include "capture/stack/stack.h"
 #include "schemas/trace_layout.h"
 
 /* ---- the report ------------------------------------------------------------------------- */

@@ -211,18 +211,9 @@ static void empty_ring(struct run_heard *heard, const struct ring *ring)
     atomic_store_explicit((_Atomic uint64_t *)&ring->page->data_tail, at, memory_order_release);
 }
 
-static int compare_messages(const void *a, const void *b)
-{
-    const struct message *x = a, *y = b;
-    return x->time != y->time ? (x->time > y->time) - (x->time < y->time)
-                              : (x->order > y->order) - (x->order < y->order);
-}
+ARRAY_ORDER(compare_messages, struct message, ORDER(a->time, b->time) ?: ORDER(a->order, b->order))
 
-static int compare_images(const void *a, const void *b)
-{
-    const struct image *x = a, *y = b;
-    return ORDER(x->id, y->id);
-}
+ARRAY_ORDER(compare_images, struct image, ORDER(a->id, b->id))
 
 static int compare_names(const void *a, const void *b)
 {
@@ -322,11 +313,7 @@ struct run_escapes {
     struct run_heard *heard; /* NULL: the kernel does not tell */
 };
 
-static int compare(const void *a, const void *b)
-{
-    const struct process *x = a, *y = b;
-    return ORDER(x->id, y->id);
-}
+ARRAY_ORDER(compare, struct process, ORDER(a->id, b->id))
 
 static struct process *find(const struct list *list, pid_t process)
 {

@@ -203,11 +203,7 @@ static void find_data_ends(struct reference_maps *maps)
     }
 }
 
-static int compare_ranges(const void *one, const void *other)
-{
-    const struct reference_range *a = one, *b = other;
-    return ORDER(a->start, b->start);
-}
+ARRAY_ORDER(compare_ranges, struct reference_range, ORDER(a->start, b->start))
 
 /* Reads the recorder's list of its own memory. A part that cannot be read counts as the program's.
  */

@@ -17,7 +17,6 @@
 
 #include "capture/run/arguments.h"
 #include "capture/run/attach.h"
-#include "capture/run/attach_target.h"
 #include "capture/run/child.h"
 #include "capture/run/client.h"
 #include "capture/run/follow.h"

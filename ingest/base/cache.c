@@ -132,11 +132,8 @@ struct file {
     uint64_t size;
 };
 
-static int compare_use(const void *left, const void *right)
-{
-    const struct file *a = left, *b = right;
-    return ORDER(a->used.tv_sec, b->used.tv_sec) ?: ORDER(a->used.tv_nsec, b->used.tv_nsec);
-}
+ARRAY_ORDER(compare_use, struct file,
+            ORDER(a->used.tv_sec, b->used.tv_sec) ?: ORDER(a->used.tv_nsec, b->used.tv_nsec))
 
 static bool is_entry(const char *name)
 {
@@ -543,8 +540,7 @@ static bool read_entry(struct cache *cache, size_t size)
 static void forget_entry(struct cache *cache)
 {
     cache_depends_free(&cache->depends);
-    free(cache->pairs);
-    free(cache->entry);
+    FREE_ALL(cache->pairs, cache->entry);
     index_map_free(&cache->by_question);
     cache->pairs = NULL;
     cache->entry = NULL;

@@ -7,6 +7,7 @@
 #include "ingest/base/array.h"
 #include "ingest/replay/extended.h"
 #include "ingest/replay/replay.h"
+#include "schemas/array.h"
 
 /* ---- earlier ------------------------------------------------------------------------------- */
 
@@ -137,9 +138,7 @@ bool replay_earlier_copy(struct replay *copy)
 
 void replay_earlier_free(struct earlier *earlier)
 {
-    free(earlier->before_ns);
-    free(earlier->heap);
-    free(earlier->rows);
+    FREE_ALL(earlier->before_ns, earlier->heap, earlier->rows);
     *earlier = (struct earlier){0};
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ingest/base/array.h"
+#include "schemas/array.h"
 
 /* Blocks of more bytes, and more pages, are not remembered. */
 #define LARGEST ((uint64_t)1 << 30)
@@ -248,8 +249,6 @@ void last_owners_free(struct last_owners *owners)
 {
     for (size_t i = 0; i < owners->slab_count; i++)
         free(owners->slabs[i]);
-    free(owners->slabs);
-    free(owners->fresh);
-    free(owners->pages);
+    FREE_ALL(owners->slabs, owners->fresh, owners->pages);
     *owners = (struct last_owners){0};
 }

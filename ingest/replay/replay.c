@@ -5,6 +5,7 @@
 
 #include "ingest/replay/blocks.h"
 #include "ingest/replay/extended.h"
+#include "schemas/array.h"
 
 /* ---- order ------------------------------------------------------------------------------ */
 
@@ -442,18 +443,14 @@ void replay_free(struct replay *replay)
     replay_earlier_free(&replay->earlier);
     free(replay->threads);
     problems_free(&replay->problems);
-    free(replay->arenas);
-    free(replay->marks);
+    FREE_ALL(replay->arenas, replay->marks);
     collections_free(&replay->collections);
     regions_free(&replay->regions);
     regions_free(&replay->mapped);
     residency_free(replay->residency);
     free_calls_free(&replay->free_calls);
     wrong_sizes_free(&replay->wrong_sizes);
-    free(replay->samples);
-    free(replay->pending);
-    free(replay->inherited);
-    free(replay->contested);
+    FREE_ALL(replay->samples, replay->pending, replay->inherited, replay->contested);
     index_map_free(&replay->arena_by_id);
     *replay = (struct replay){0};
 }

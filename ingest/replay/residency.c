@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "schemas/trace_codec.h"
 
 const char *residency_class_name(enum residency_class class)
@@ -37,20 +38,14 @@ static void free_moment(struct residency_moment *moment)
 {
     for (size_t i = 0; i < moment->row_count; i++)
         free(moment->rows[i].detail);
-    free(moment->rows);
-    free(moment->sums);
-    free(moment->coded);
-    free(moment->pieces);
+    FREE_ALL(moment->rows, moment->sums, moment->coded, moment->pieces);
     *moment = (struct residency_moment){0};
 }
 
 void residency_forget_blocks(struct residency *residency)
 {
-    free(residency->blocks.pairs);
-    free(residency->blocks.large);
-    free(residency->blocks.changed);
-    free(residency->blocks.room);
-    free(residency->blocks.chunks);
+    FREE_ALL(residency->blocks.pairs, residency->blocks.large, residency->blocks.changed,
+             residency->blocks.room, residency->blocks.chunks);
     residency->blocks = (struct residency_blocks){.known = false};
 }
 
@@ -63,20 +58,16 @@ void residency_free(struct residency *residency)
     for (size_t i = 0; i < residency->moment_count; i++)
         free_moment(&residency->moments[i]);
     free_moment(&residency->next);
-    free(residency->runs.runs);
-    free(residency->runs_before.runs);
-    free(residency->mappings);
-    free(residency->bytes);
+    FREE_ALL(residency->runs.runs, residency->runs_before.runs, residency->mappings,
+             residency->bytes);
     last_owners_free(&residency->last);
     free(residency->owners);
     index_map_free(&residency->owner_by_hash);
     free(residency->stack_owners);
     residency_forget_blocks(residency);
-    free(residency->inherited);
-    free(residency->heaps);
+    FREE_ALL(residency->inherited, residency->heaps);
     index_map_free(&residency->heap_by_hash);
-    free(residency->moments);
-    free(residency);
+    FREE_ALL(residency->moments, residency);
 }
 
 /* ---- mappings --------------------------------------------------------------------------- */

@@ -207,11 +207,7 @@ static bool has_heap(const struct ledger *ledger, const struct resident_mapping 
 
 /* ---- classes ---------------------------------------------------------------------------- */
 
-static int compare_special(const void *left, const void *right)
-{
-    const struct special *one = left, *other = right;
-    return ORDER(one->start, other->start);
-}
+ARRAY_ORDER(compare_special, struct special, ORDER(a->start, b->start))
 
 /* Returns the first that ends after the address. */
 static const struct special *special_at(const struct special *list, size_t count, uint64_t address)
@@ -720,11 +716,7 @@ static bool take_sums(struct residency *residency, struct residency_moment *mome
 /* Details of a class that are kept apart; smaller ones are put together. */
 enum { DETAILS_MOST = 200 };
 
-static int compare_rows(const void *left, const void *right)
-{
-    const struct residency_row *one = left, *other = right;
-    return ORDER(other->bytes, one->bytes);
-}
+ARRAY_ORDER(compare_rows, struct residency_row, ORDER(b->bytes, a->bytes))
 
 static void put_small_together(struct residency_moment *moment)
 {
@@ -884,7 +876,6 @@ bool residency_ledger(struct residency *residency, const struct live_table *heap
     ledger.memory = ledger.memory && take_sums(residency, &residency->next) &&
                     code_runs(residency, &residency->next) && forget_gone(residency) &&
                     keep_moment(residency);
-    free(ledger.own);
-    free(ledger.stacks);
+    FREE_ALL(ledger.own, ledger.stacks);
     return ledger.memory;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "schemas/code/linked_allocator.h"
 #include "schemas/session_ids.h"
 #include "schemas/trace_layout.h"
@@ -89,13 +90,11 @@ const char *runtimes_kind(const struct runtimes *runtimes, uint64_t id)
 static void runtimes_free(struct runtimes *runtimes)
 {
     for (size_t i = 0; i < runtimes->name_count; i++) {
-        free(runtimes->names[i].function);
-        free(runtimes->names[i].file);
+        FREE_ALL(runtimes->names[i].function, runtimes->names[i].file);
     }
     for (size_t i = 0; i < runtimes->kind_count; i++)
         free(runtimes->kinds[i].name);
-    free(runtimes->names);
-    free(runtimes->kinds);
+    FREE_ALL(runtimes->names, runtimes->kinds);
     index_map_free(&runtimes->by_number);
     index_map_free(&runtimes->by_id);
     *runtimes = (struct runtimes){0};
@@ -152,8 +151,7 @@ static bool add_line(struct module_lines *lines, const char *line)
 
 static void free_lines(struct module_lines *lines)
 {
-    free(lines->text);
-    free(lines->starts);
+    FREE_ALL(lines->text, lines->starts);
     index_map_free(&lines->by_line);
 }
 
@@ -185,8 +183,7 @@ static bool unrecorded_modules_add(struct unrecorded_modules *unrecorded,
         good = asprintf(&line, "%s (%s)", path, why(extension->reason)) >= 0 &&
                add_line(&unrecorded->unseen, line);
     }
-    free(line);
-    free(path);
+    FREE_ALL(line, path);
     return good;
 }
 
@@ -201,8 +198,7 @@ static bool add_linked_allocator(struct trace_scan *scan, const struct trace_fil
         !allocator || ((path = copy_for_line((struct trace_text){program, strlen(program)})) &&
                        asprintf(&line, "%s (" LINKED_ALLOCATOR_WHY ")", path, allocator) >= 0 &&
                        add_line(&scan->unrecorded.unseen, line));
-    free(line);
-    free(path);
+    FREE_ALL(line, path);
     return good;
 }
 
@@ -835,20 +831,14 @@ void trace_scan_free(struct trace_scan *scan)
     heap_snapshots_free(&scan->snapshots);
     free(scan->own);
     for (size_t i = 0; i < scan->module_count; i++) {
-        free(scan->modules[i].path);
-        free(scan->modules[i].build_id);
+        FREE_ALL(scan->modules[i].path, scan->modules[i].build_id);
     }
     free(scan->modules);
     index_map_free(&scan->module_by_id);
     index_map_free(&scan->bare_by_pc);
-    free(scan->bare_codes);
-    free(scan->process.program);
-    free(scan->process.exe);
-    free(scan->process.directory);
-    free(scan->process.host);
-    free(scan->process.kernel);
-    free(scan->process.boot_id);
-    free(scan->process.arguments);
+    FREE_ALL(scan->bare_codes, scan->process.program, scan->process.exe, scan->process.directory,
+             scan->process.host, scan->process.kernel, scan->process.boot_id,
+             scan->process.arguments);
     for (size_t i = 0; i < scan->process.label_count; i++)
         free(scan->process.labels[i]);
     context_tree_free(&scan->tree);

@@ -134,11 +134,7 @@ static bool change_cells(struct cells *cells, const struct slot_change *change)
     return true;
 }
 
-static int compare_keys(const void *left, const void *right)
-{
-    const struct slot_cell *a = left, *b = right;
-    return ORDER(a->key, b->key);
-}
+ARRAY_ORDER(compare_keys, struct slot_cell, ORDER(a->key, b->key))
 
 static bool read_cells(struct cells *cells, enum slot_key of, struct slot_bytes bytes)
 {
@@ -493,11 +489,8 @@ bool slot_sums_rename(struct slot_sums *sums, uint32_t type, uint32_t new_type, 
     }
 }
 
-static int compare_changes(const void *left, const void *right)
-{
-    const struct late_change *a = left, *b = right;
-    return ORDER(a->level, b->level) ?: ORDER(a->change.slot, b->change.slot);
-}
+ARRAY_ORDER(compare_changes, struct late_change,
+            ORDER(a->level, b->level) ?: ORDER(a->change.slot, b->change.slot))
 
 static bool apply_changes(struct slot_sums *sums)
 {

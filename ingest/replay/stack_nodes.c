@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "schemas/array.h"
+
 /* A context while nodes are numbered. Lists of places end with 0, so a place is stored + 1. */
 struct branch {
     uint32_t first, next; /* the first child; the next child of the same parent */
@@ -151,8 +153,7 @@ bool stack_nodes_number(struct stack_nodes *nodes, const struct stacks *stacks, 
         return false;
     numbering.branches = calloc(room + 1, sizeof(*numbering.branches));
     const bool good = numbering.branches && number(&numbering, first, more);
-    free(numbering.branches);
-    free(numbering.order);
+    FREE_ALL(numbering.branches, numbering.order);
     return good;
 }
 
@@ -260,8 +261,6 @@ uint32_t stack_nodes_of(const struct stack_nodes *nodes, const struct stack_row 
 
 void stack_nodes_free(struct stack_nodes *nodes)
 {
-    free(nodes->node);
-    free(nodes->top);
-    free(nodes->runs);
+    FREE_ALL(nodes->node, nodes->top, nodes->runs);
     *nodes = (struct stack_nodes){.node = NULL};
 }

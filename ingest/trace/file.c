@@ -644,8 +644,7 @@ void trace_file_close(struct trace_file *file)
         close(file->descriptor);
     free(file->slots);
     trace_containers_free(file);
-    free(file->path);
-    free(file);
+    FREE_ALL(file->path, file);
 }
 
 const char *trace_file_path(const struct trace_file *file)

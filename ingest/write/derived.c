@@ -15,6 +15,7 @@
 #include "ingest/write/rows.h"
 #include "ingest/write/session_tables.h"
 #include "ingest/write/type_pairs.h"
+#include "schemas/array.h"
 #include "schemas/column_codec.h"
 #include "schemas/packed_array.h"
 #include "arena_totals_sql.h"
@@ -105,8 +106,7 @@ static int process_stacks_put(const struct process_stacks *stacks, sqlite3 *data
 
 static void process_stacks_free(struct process_stacks *stacks)
 {
-    free(stacks->processes);
-    free(stacks->seen);
+    FREE_ALL(stacks->processes, stacks->seen);
     *stacks = (struct process_stacks){.processes = NULL};
 }
 
@@ -535,8 +535,7 @@ static bool writer_derived_put(struct writer_database *database)
     process_stacks_free(&derived->process_stacks);
     totals_free_memory(&derived->totals);
     writer_thread_totals_close(&derived->thread_totals);
-    free(derived->call_sites);
-    free(derived->batch);
+    FREE_ALL(derived->call_sites, derived->batch);
     row_sample_free(derived->sample);
     type_pairs_free(&derived->type_pairs);
     free(derived);

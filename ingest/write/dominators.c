@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
+
 bool graph_make(struct graph *graph, size_t nodes, const uint32_t *sources, const uint32_t *targets,
                 size_t count)
 {
@@ -25,8 +27,7 @@ bool graph_make(struct graph *graph, size_t nodes, const uint32_t *sources, cons
 
 void graph_free(struct graph *graph)
 {
-    free(graph->first);
-    free(graph->targets);
+    FREE_ALL(graph->first, graph->targets);
     *graph = (struct graph){.first = NULL};
 }
 
@@ -61,15 +62,8 @@ static bool search_new(struct search *search, const struct graph *graph)
 
 static void search_free(struct search *search)
 {
-    free(search->number);
-    free(search->node);
-    free(search->parent);
-    free(search->label);
-    free(search->semi);
-    free(search->dominator);
-    free(search->stack);
-    free(search->before_first);
-    free(search->before);
+    FREE_ALL(search->number, search->node, search->parent, search->label, search->semi,
+             search->dominator, search->stack, search->before_first, search->before);
 }
 
 static void reach(struct search *search, uint32_t node, uint32_t parent)
@@ -196,7 +190,6 @@ bool dominators_find(struct dominators *dominators, const struct graph *graph)
 
 void dominators_free(struct dominators *dominators)
 {
-    free(dominators->of);
-    free(dominators->order);
+    FREE_ALL(dominators->of, dominators->order);
     *dominators = (struct dominators){.reached = 0};
 }

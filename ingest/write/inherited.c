@@ -195,8 +195,7 @@ static bool read_processes(struct pairing *pairing)
 
 static void free_process(struct process *process)
 {
-    free(process->places);
-    free(process->blocks);
+    FREE_ALL(process->places, process->blocks);
     index_map_free(&process->place_map);
     index_map_free(&process->block_map);
     process->places = NULL;
@@ -635,10 +634,6 @@ bool writer_inherited_put(struct writer_database *session, struct writer_records
     sqlite3_finalize(pairing.problem);
     sqlite3_finalize(pairing.update);
     writer_columns_close(&pairing.columns);
-    free(pairing.processes);
-    free(pairing.forks);
-    free(pairing.batch);
-    free(pairing.read);
-    free(pairing.results);
+    FREE_ALL(pairing.processes, pairing.forks, pairing.batch, pairing.read, pairing.results);
     return good;
 }

@@ -298,7 +298,6 @@ int row_sample_put(struct row_sample *sample, sqlite3 *database, struct row_batc
         }
     }
     sqlite3_finalize(insert);
-    free(packed);
-    free(rows);
+    FREE_ALL(packed, rows);
     return result;
 }

@@ -100,9 +100,7 @@ void type_pairs_add(struct type_pairs *pairs, const struct row_batch *batch)
 
 void type_pairs_free(struct type_pairs *pairs)
 {
-    free(pairs->first);
-    free(pairs->others);
-    free(pairs->sizes);
+    FREE_ALL(pairs->first, pairs->others, pairs->sizes);
     index_map_free(&pairs->by_stack);
     index_map_free(&pairs->by_size);
     *pairs = (struct type_pairs){.failed = false};
@@ -110,17 +108,9 @@ void type_pairs_free(struct type_pairs *pairs)
 
 /* ---- rows ---- */
 
-static int compare_others(const void *left, const void *right)
-{
-    const struct stack_type *a = left, *b = right;
-    return ORDER(a->stack, b->stack) ?: ORDER(a->type, b->type);
-}
+ARRAY_ORDER(compare_others, struct stack_type, ORDER(a->stack, b->stack) ?: ORDER(a->type, b->type))
 
-static int compare_sizes(const void *left, const void *right)
-{
-    const struct size_type *a = left, *b = right;
-    return ORDER(a->size, b->size) ?: ORDER(a->type, b->type);
-}
+ARRAY_ORDER(compare_sizes, struct size_type, ORDER(a->size, b->size) ?: ORDER(a->type, b->type))
 
 typedef bool put_function(void *context, const uint64_t *row, size_t count);
 

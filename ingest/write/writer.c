@@ -20,6 +20,7 @@
 #include "ingest/write/row_sample.h"
 #include "ingest/write/rows.h"
 #include "ingest/write/type_pairs.h"
+#include "schemas/array.h"
 #include "all_indexes_sql.h"
 #include "estimate_sql.h"
 #include "session_sql.h"
@@ -152,11 +153,9 @@ bool writer_run_rows_finish(struct writer_run_rows *rows)
 void writer_run_rows_free(struct writer_run_rows *rows)
 {
     for (size_t i = 0; i < rows->known_count; i++) {
-        free(rows->known[i].name);
-        free(rows->known[i].element);
+        FREE_ALL(rows->known[i].name, rows->known[i].element);
     }
-    free(rows->known);
-    free(rows->ids);
+    FREE_ALL(rows->known, rows->ids);
     index_map_free(&rows->by_name);
     *rows = (struct writer_run_rows){.batch = NULL};
 }

@@ -2,6 +2,7 @@
 /* Writes the verdicts on budgets as the servers that build and review code read them. */
 #include "report/budget/check.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include "report/output/json.h"
 #include "report/output/names.h"
+#include "schemas/array.h"
 #include "schemas/code/short_name.h"
 
 /* ---- the words that all formats share --------------------------------------------------- */
@@ -203,8 +205,7 @@ static void put_failure(const struct budget *budget, const struct budget_result 
     if (summary && whole && result->causes.count > 0)
         name_put_xml(out, whole + strlen(summary) + 1);
     fputs("</failure>\n", out);
-    free(summary);
-    free(whole);
+    FREE_ALL(summary, whole);
 }
 
 void verdicts_junit(const struct budget_check *check, const char *name, FILE *out)
@@ -256,10 +257,7 @@ static void put_command_text(FILE *out, const char *text, bool property)
                 size = 0;
         }
         for (size_t i = 0; to && i < size; i++)
-            if (printable[i] == '%' || (property && strchr(":,", printable[i])))
-                fprintf(out, "%%%02X", (unsigned char)printable[i]);
-            else
-                fputc(printable[i], out);
+            name_put_percent(out, printable[i], !strchr(property ? "%:," : "%", printable[i]));
         if (to)
             free(printable);
         free(one);
@@ -302,11 +300,7 @@ static void put_uri(struct json *json, const char *path)
         return;
     fputs(*path == '/' ? "file://" : "", out);
     for (; *path; path++)
-        if ((*path >= 'a' && *path <= 'z') || (*path >= 'A' && *path <= 'Z') ||
-            (*path >= '0' && *path <= '9') || strchr("-._~/", *path))
-            fputc(*path, out);
-        else
-            fprintf(out, "%%%02X", (unsigned char)*path);
+        name_put_percent(out, *path, isalnum((unsigned char)*path) || strchr("-._~/", *path));
     if (fclose(out) == 0)
         json_put(json, "uri: %s", uri);
     free(uri);

@@ -7,7 +7,6 @@
 #include "report/output/json.h"
 #include "report/output/output.h"
 #include "session/rows.h"
-#include "session/time.h"
 
 enum { SLOTS = 1000, AT_ONCE = 4096 };
 

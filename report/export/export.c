@@ -180,8 +180,7 @@ bool export_nodes_begin(struct export_nodes *nodes, const struct export *export,
 
 void export_nodes_free(struct export_nodes *nodes)
 {
-    free(nodes->number);
-    free(nodes->path);
+    FREE_ALL(nodes->number, nodes->path);
 }
 
 uint32_t export_nodes_outward(const struct export_nodes *nodes, uint32_t node)

@@ -40,11 +40,7 @@ static bool no_memory(const struct writing *writing)
 
 /* ---- the parts of a line ---- */
 
-static int compare_parts(const void *left, const void *right)
-{
-    const struct part *a = left, *b = right;
-    return ORDER(a->frame, b->frame) ?: ORDER(a->node, b->node);
-}
+ARRAY_ORDER(compare_parts, struct part, ORDER(a->frame, b->frame) ?: ORDER(a->node, b->node))
 
 /* Sorts parts by frame and node, and joins those of one node. Returns the number that is left. */
 static size_t sort_parts(const struct session *session, struct part *parts, size_t count)
@@ -81,11 +77,8 @@ static size_t move_outward(const struct session *session, struct part *parts, si
 /* ---- branches ---- */
 
 /* The largest comes last. */
-static int compare_branches(const void *left, const void *right)
-{
-    const struct branch *a = left, *b = right;
-    return ORDER(a->bytes, b->bytes) ?: -compare_parts(a->parts, b->parts);
-}
+ARRAY_ORDER(compare_branches, struct branch,
+            ORDER(a->bytes, b->bytes) ?: -compare_parts(a->parts, b->parts))
 
 static bool add_branch(struct writing *writing, struct branch branch)
 {

@@ -15,6 +15,7 @@
 #include "report/output/names.h"
 #include "schemas/array.h"
 #include "schemas/hash.h"
+#include "schemas/trace_coding.h"
 
 /* A row group ends at this many rows, or bytes of different texts in a column. */
 enum { GROUP_ROWS = 1 << 17, GROUP_TEXT = 1 << 26, LEVEL = 3 };
@@ -80,9 +81,8 @@ static void put_byte(struct parquet *parquet, struct buffer *to, unsigned byte)
 
 static void put_varint(struct parquet *parquet, struct buffer *to, uint64_t number)
 {
-    for (; number >= 0x80; number >>= 7)
-        put_byte(parquet, to, (unsigned)(number & 0x7f) | 0x80);
-    put_byte(parquet, to, (unsigned)number);
+    uint8_t bytes[10];
+    put(parquet, to, bytes, (size_t)(trace_put_varint(bytes, number) - bytes));
 }
 
 static void put_u32(struct parquet *parquet, struct buffer *to, uint64_t number)

@@ -97,7 +97,7 @@ static bool add_row(struct difference *all, const struct export *export,
 static bool put_groups(const struct export *export, struct difference *all, size_t key_count,
                        const struct session_key_column *keys, bool ndjson)
 {
-    const char *names[ROWS_KEYS_MOST + SUMS];
+    const char *names[SESSION_GROUP_KEYS_MOST + SUMS];
     struct row_writer rows;
     for (size_t i = 0; i < key_count; i++)
         names[i] = keys[i].name;
@@ -110,7 +110,7 @@ static bool put_groups(const struct export *export, struct difference *all, size
         for (size_t sum = 0; sum < SUMS; sum++)
             differs |= row->values[sum] != 0;
         for (size_t key = 0; differs && key < key_count; key++)
-            rows_put_key(&rows, row->set, row->row, key, keys[key].type);
+            rows_put_key(&rows, row->set, row->row, key);
         for (size_t sum = 0; differs && sum < SUMS; sum++)
             rows_signed(&rows, row->values[sum]);
     }
@@ -123,8 +123,7 @@ static bool subtract(const struct export *export, struct session_group_set *own,
     const struct session_key_column *keys;
     const size_t key_count = session_groups_keys(own, &keys);
     struct difference all = {.known = text_ids_new()};
-    bool good = (all.known && key_count <= ROWS_KEYS_MOST) ||
-                report_fail_memory(export->error, "the difference");
+    bool good = all.known || report_fail_memory(export->error, "the difference");
     for (size_t row = 0; good && row < session_groups_count(own); row++)
         good = add_row(&all, export, own, row, key_count, 1);
     all.same = same_modules_find(export->base.session, export->own.session, export->error);

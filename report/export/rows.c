@@ -20,8 +20,6 @@
 #include "session/stored_tables.h"
 #include "session/time.h"
 
-enum { COLUMNS_MOST = 2 * ROWS_KEYS_MOST + MEASURE_TOTAL + 1 };
-
 /* ---- writing rows ---- */
 
 void rows_begin(struct row_writer *rows, FILE *out, bool ndjson, const char *const *names,
@@ -78,8 +76,9 @@ static bool begin_parquet(struct row_writer *rows)
 }
 
 /* Write the next value; the last one of a row ends the line. A text of NULL is null. */
-static void rows_text(struct row_writer *rows, const char *text)
+static void rows_text(void *file, const char *text)
 {
+    struct row_writer *rows = file;
     if (begin_parquet(rows)) {
         parquet_put_text(rows->parquet, text);
         return;
@@ -92,8 +91,9 @@ static void rows_text(struct row_writer *rows, const char *text)
     end_value(rows);
 }
 
-static void rows_number(struct row_writer *rows, uint64_t number)
+static void rows_number(void *file, uint64_t number)
 {
+    struct row_writer *rows = file;
     if (begin_parquet(rows)) {
         if (number <= INT64_MAX)
             parquet_put_integer(rows->parquet, (int64_t)number);
@@ -137,8 +137,9 @@ static void rows_real(struct row_writer *rows, double number)
     end_value(rows);
 }
 
-static void rows_truth(struct row_writer *rows, bool truth)
+static void rows_truth(void *file, bool truth)
 {
+    struct row_writer *rows = file;
     if (begin_parquet(rows)) {
         parquet_put_truth(rows->parquet, truth);
         return;
@@ -183,7 +184,7 @@ static bool begin_filtered(struct filtered *file, const struct export *export, e
                            const char *const *names, const enum parquet_type *types, size_t count)
 {
     const char *const facts[] = {"session", "host", "start_time"};
-    struct parquet_column columns[3 + EXPORT_LABELS_MOST + COLUMNS_MOST];
+    struct parquet_column columns[3 + EXPORT_LABELS_MOST + SESSION_GROUP_COLUMNS_MOST];
     size_t total = 0;
     rows_begin(&file->rows, export->out, form == TABLES_NDJSON, names,
                form == TABLES_PARQUET ? 0 : count);
@@ -360,89 +361,35 @@ bool rows_put_allocations(struct row_writer *rows, const struct export *export,
 
 /* ---- groups ---- */
 
+static const struct session_group_writer group_writer = {rows_text, rows_number, rows_truth};
+
 void rows_put_key(struct row_writer *rows, const struct session_group_set *set, size_t row,
-                  size_t key, enum session_key_type type)
+                  size_t key)
 {
-    const struct session_group_key value = session_group_key(set, row, key);
-    if (value.is_null) {
-        rows_null(rows);
-    } else if (type == KEY_TRUTH) {
-        rows_truth(rows, value.id != 0);
-    } else if (type == KEY_NUMBER || type == KEY_BYTES || type == KEY_COLOR ||
-               (type == KEY_ID && !value.text)) {
-        rows_number(rows, value.id);
-    } else if (type != KEY_PATH) {
-        rows_text(rows, value.text);
-    } else {
-        char *path = session_group_key_whole(set, row, key);
-        rows->failed = rows->failed || !path;
-        rows_text(rows, path ? path : "");
-        free(path);
-    }
-}
-
-/* Returns the type of a key in Parquet. */
-static enum parquet_type type_of_key(enum session_key_type type)
-{
-    return type == KEY_TRUTH                                              ? PARQUET_TRUTH
-           : type == KEY_NUMBER || type == KEY_BYTES || type == KEY_COLOR ? PARQUET_INTEGER
-                                                                          : PARQUET_TEXT;
-}
-
-static bool put_group_rows(const struct export *export, struct session_group_set *set,
-                           struct row_writer *rows)
-{
-    const struct session_key_column *keys;
-    const size_t key_count = session_groups_keys(set, &keys);
-    for (size_t row = 0; row < session_groups_count(set); row++) {
-        for (size_t key = 0; key < key_count; key++) {
-            const struct session_group_key value = session_group_key(set, row, key);
-            rows_put_key(rows, set, row, key, keys[key].type);
-            if (session_group_id_name(&keys[key]) && value.is_null)
-                rows_null(rows);
-            else if (session_group_id_name(&keys[key]))
-                rows_number(rows, value.id);
-        }
-        for (int i = 0; i < MEASURE_TOTAL; i++) {
-            uint64_t value;
-            if (!session_group_value(set, row, (enum session_group_measure)i, &value,
-                                     export->error))
-                return false;
-            rows_number(rows, value);
-        }
-        rows_truth(rows, session_sampled(export->own.session));
-    }
-    return true;
+    if (!session_group_put_key(set, row, key, &group_writer, rows))
+        rows->failed = true;
 }
 
 static bool put_groups(const struct export *export, struct session_group_set *set,
                        enum table_form form)
 {
-    const struct session_key_column *keys;
-    const size_t key_count = session_groups_keys(set, &keys);
-    const char *names[COLUMNS_MOST];
-    enum parquet_type types[COLUMNS_MOST];
+    struct session_key_column columns[SESSION_GROUP_COLUMNS_MOST];
+    const char *names[SESSION_GROUP_COLUMNS_MOST] = {NULL};
+    enum parquet_type types[SESSION_GROUP_COLUMNS_MOST];
     struct filtered file;
-    if (key_count > ROWS_KEYS_MOST)
-        return report_fail(export->error, "the groups have too many keys");
-    size_t columns = 0;
-    for (size_t i = 0; i < key_count; i++) {
-        types[columns] = type_of_key(keys[i].type);
-        names[columns++] = keys[i].name;
-        types[columns] = PARQUET_INTEGER;
-        if (session_group_id_name(&keys[i]))
-            names[columns++] = session_group_id_name(&keys[i]);
+    const size_t count = session_group_columns(set, columns);
+    for (size_t i = 0; i < count; i++) {
+        const enum session_key_type type = columns[i].type;
+        names[i] = columns[i].name;
+        types[i] = type == KEY_TRUTH                                              ? PARQUET_TRUTH
+                   : type == KEY_NUMBER || type == KEY_BYTES || type == KEY_COLOR ? PARQUET_INTEGER
+                                                                                  : PARQUET_TEXT;
     }
-    for (int i = 0; i < MEASURE_TOTAL; i++) {
-        types[columns] = PARQUET_INTEGER;
-        names[columns++] = session_group_measure_name((enum session_group_measure)i);
-    }
-    types[columns] = PARQUET_TRUTH;
-    names[columns++] = "estimated";
     if (!session_groups_prepare(set, (1u << MEASURE_TOTAL) - 1, export->error))
         return false;
-    const bool good = begin_filtered(&file, export, form, names, types, columns) &&
-                      put_group_rows(export, set, &file.rows);
+    bool good = begin_filtered(&file, export, form, names, types, count);
+    for (size_t row = 0; good && row < session_groups_count(set); row++)
+        good = session_group_put(set, row, &group_writer, &file.rows, export->error);
     return end_filtered(&file, export, good);
 }
 
@@ -626,10 +573,7 @@ static void put_partition_value(FILE *out, const char *text)
     if (!text || !*text) /* the name that Hive gives to NULL */
         text = "__HIVE_DEFAULT_PARTITION__";
     for (; *text; text++)
-        if (isalnum((unsigned char)*text) || strchr("_-.", *text))
-            fputc(*text, out);
-        else
-            fprintf(out, "%%%02X", (unsigned char)*text);
+        name_put_percent(out, *text, isalnum((unsigned char)*text) || strchr("_-.", *text));
 }
 
 /* Finds the folders of Parquet: the label `service`, and the day on which the program began. */

@@ -36,8 +36,6 @@ void rows_begin(struct row_writer *rows, FILE *out, bool ndjson, const char *con
                 size_t count);
 void rows_signed(struct row_writer *rows, int64_t number);
 
-enum { ROWS_KEYS_MOST = 32 };
-
 /* Begins a file of allocations; `change`: their first column is "change". */
 void rows_begin_allocations(struct row_writer *rows, const struct export *export, bool ndjson,
                             bool change);
@@ -48,7 +46,7 @@ bool rows_put_allocations(struct row_writer *rows, const struct export *export,
 
 /* Writes a key of a group. */
 void rows_put_key(struct row_writer *rows, const struct session_group_set *set, size_t row,
-                  size_t key, enum session_key_type type);
+                  size_t key);
 
 /* Writes what the result of the filter has more or less than the same filter in the base. Returns
  * false with the error set. */

@@ -119,8 +119,7 @@ bool export_speedscope(struct export *export)
                     : report_fail_memory(export->error, "an export");
     if (!json_end(writing.json) && good)
         good = report_fail_memory(export->error, "an export");
-    free(rows);
-    free(writing.list);
+    FREE_ALL(rows, writing.list);
     export_frames_free(&writing.frames);
     pair_ids_free(writing.places);
     return good;

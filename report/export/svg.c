@@ -155,11 +155,7 @@ struct child {
     uint32_t node;
 };
 
-static int compare_children(const void *left, const void *right)
-{
-    const struct child *a = left, *b = right;
-    return strcmp(a->name, b->name);
-}
+ARRAY_ORDER(compare_children, struct child, strcmp(a->name, b->name))
 
 static bool is_wide(const struct name_tree *tree, uint32_t node)
 {

@@ -134,11 +134,7 @@ static bool make_nodes(struct graph *graph, const struct model *model, uint32_t 
     return true;
 }
 
-static int by_ends(const void *left, const void *right)
-{
-    const struct graph_edge *a = left, *b = right;
-    return ORDER(a->caller, b->caller) ?: ORDER(a->callee, b->callee);
-}
+ARRAY_ORDER(by_ends, struct graph_edge, ORDER(a->caller, b->caller) ?: ORDER(a->callee, b->callee))
 
 /* Sorts the edges and leaves one of each. */
 static void join_edges(struct graph *graph)

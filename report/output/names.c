@@ -2,7 +2,6 @@
 #include "report/output/names.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,6 +85,11 @@ void name_put_csv(FILE *out, const char *text)
         text += length ? length : 1;
     }
     fputc('"', out);
+}
+
+void name_put_percent(FILE *out, char byte, bool plain)
+{
+    fprintf(out, plain ? "%c" : "%%%02X", (unsigned char)byte);
 }
 
 void name_put_markdown(FILE *out, const char *text)

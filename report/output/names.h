@@ -4,6 +4,7 @@
  * U+FFFD. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,6 +22,8 @@ size_t name_put_text(FILE *out, const char *text);
 size_t name_text_columns(const char *text);
 /* Writes a quoted text of RFC 4180, valid UTF-8: U+FFFD for bytes that could steer a terminal. */
 void name_put_csv(FILE *out, const char *text);
+/* Writes a byte as it is, or as %20. */
+void name_put_percent(FILE *out, char byte, bool plain);
 /* Returns a number of bytes with a unit that is easy to read, as "1.2 MiB", in `room`. */
 const char *bytes_human(uint64_t bytes, char room[32]);
 

@@ -8,7 +8,6 @@
 #include "report/tables/group_table.h"
 #include "report/tables/reports.h"
 #include "schemas/array.h"
-#include "session/code_facts.h"
 #include "session/holes.h"
 #include "session/time.h"
 #include "session/user_code.h"
@@ -140,11 +139,7 @@ static void add_keys(const struct fragmentation *fragmentation, const struct pin
 
 /* ---- pins ------------------------------------------------------------------------------- */
 
-static int by_id(const void *left, const void *right)
-{
-    const struct pin *a = left, *b = right;
-    return ORDER(a->id, b->id);
-}
+ARRAY_ORDER(by_id, struct pin, ORDER(a->id, b->id))
 
 static int by_group(const void *left, const void *right)
 {
@@ -155,11 +150,8 @@ static int by_group(const void *left, const void *right)
     return ORDER(a->hole, b->hole);
 }
 
-static int by_bytes(const void *left, const void *right)
-{
-    const struct pin_group *a = left, *b = right;
-    return ORDER(b->bytes, a->bytes) ?: ORDER(a->first->id, b->first->id);
-}
+ARRAY_ORDER(by_bytes, struct pin_group,
+            ORDER(b->bytes, a->bytes) ?: ORDER(a->first->id, b->first->id))
 
 /* Reads the selection's blocks beside holes by ids: chunk after chunk. */
 static bool read_pins(struct fragmentation *fragmentation, struct session_error *error)

@@ -229,11 +229,7 @@ static int by_key(const void *left, const void *right, void *context)
     return order ? order : a->row < b->row ? -1 : a->row > b->row;
 }
 
-static int by_sum(const void *left, const void *right)
-{
-    const struct key_sum *a = left, *b = right;
-    return ORDER(b->bytes, a->bytes) ?: ORDER(a->row, b->row);
-}
+ARRAY_ORDER(by_sum, struct key_sum, ORDER(b->bytes, a->bytes) ?: ORDER(a->row, b->row))
 
 /* Reads the rows whose stack is not suppressed. Returns their number. */
 static bool read_rows(const struct keyed *keyed, const bool *suppressed, struct key_sum *sums,
@@ -334,8 +330,7 @@ static bool add_keys(const struct report_request *request, const struct session_
     good = good && read_rows(&keyed, suppressed, sums, &count, error);
     if (good)
         put_rows(request, &keyed, sums, join_rows(&keyed, sums, count), document);
-    free(sums);
-    free(suppressed);
+    FREE_ALL(sums, suppressed);
     graph_result_free(result);
     return good;
 }

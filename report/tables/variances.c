@@ -5,11 +5,7 @@
 
 #include "schemas/array.h"
 
-static int by_stack(const void *left, const void *right)
-{
-    const struct variance_row *a = left, *b = right;
-    return ORDER(a->stack, b->stack);
-}
+ARRAY_ORDER(by_stack, struct variance_row, ORDER(a->stack, b->stack))
 
 static bool read_row(struct session_group_set *set, size_t row, struct variance_row *made,
                      struct session_error *error)

@@ -119,8 +119,7 @@ void suppressions_free(struct suppressions *suppressions)
         return;
     for (size_t i = 0; i < suppressions->count; i++)
         free(suppressions->patterns[i]);
-    free(suppressions->patterns);
-    free(suppressions);
+    FREE_ALL(suppressions->patterns, suppressions);
 }
 
 const char *suppressions_pattern(const struct suppressions *suppressions, size_t i)

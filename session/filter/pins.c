@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "schemas/array.h"
-#include "schemas/code/user_code.h"
 #include "session/filter/references.h"
 #include "session/residency.h"
 #include "session/store/error.h"
@@ -12,7 +11,6 @@
 #include "session/store/mapped.h"
 #include "session/store/scan.h"
 #include "session/store/session_state.h"
-#include "session/store/user.h"
 
 /* A live block. Blocks of one space are neighbours: of one process and one arena of it. */
 struct block {
@@ -110,17 +108,9 @@ static bool live_blocks(struct session *session, const struct row_set *set, stru
     return good;
 }
 
-static int compare_blocks(const void *left, const void *right)
-{
-    const struct block *a = left, *b = right;
-    return ORDER(a->space, b->space) ?: ORDER(a->start, b->start) ?: ORDER(a->row, b->row);
-}
+ARRAY_ORDER(compare_blocks, struct block, ORDER(a->space, b->space) ?: ORDER(a->start, b->start) ?: ORDER(a->row, b->row))
 
-static int compare_pins(const void *left, const void *right)
-{
-    const struct pin *a = left, *b = right;
-    return ORDER(a->row, b->row);
-}
+ARRAY_ORDER(compare_pins, struct pin, ORDER(a->row, b->row))
 
 /* Returns the bytes between two neighbours. */
 static uint64_t gap_between(uint64_t end, uint64_t start)

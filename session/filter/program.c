@@ -37,11 +37,7 @@ static bool add_place(void *context, const struct database_row *row, struct sess
     return true;
 }
 
-static int compare_places(const void *left, const void *right)
-{
-    const struct place *a = left, *b = right;
-    return ORDER(a->stack, b->stack) ?: ORDER(a->size, b->size);
-}
+ARRAY_ORDER(compare_places, struct place, ORDER(a->stack, b->stack) ?: ORDER(a->size, b->size))
 
 static void candidates_free(struct candidates *candidates)
 {
@@ -75,11 +71,7 @@ bool candidates_have(const struct candidates *candidates, uint64_t stack, uint64
 
 /* ---- number list ---- */
 
-static int compare(const void *left, const void *right)
-{
-    const struct number_range *a = left, *b = right;
-    return ORDER(a->low, b->low);
-}
+ARRAY_ORDER(compare, struct number_range, ORDER(a->low, b->low))
 
 /* Makes a list, which the caller frees by free(). Returns NULL if memory is exhausted. */
 static struct number_list *number_list_new(const struct filter_item *items)

@@ -155,11 +155,7 @@ static bool read_value(void *context, const struct database_row *row, struct ses
     return true;
 }
 
-static int compare_rows(const void *left, const void *right)
-{
-    const struct pin *a = left, *b = right;
-    return ORDER(a->row, b->row);
-}
+ARRAY_ORDER(compare_rows, struct pin, ORDER(a->row, b->row))
 
 /* Reads one number of each block of the snapshots for which it is not null, by row. */
 static bool read_values(const struct snapshots *all, const char *number, struct pins *pins,

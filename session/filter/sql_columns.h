@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "session/filter/tree.h"
+#include "session/store/error.h"
 #include "session/translation.h"
 
 enum sql_column {
@@ -159,3 +160,99 @@ bool sql_put_moment(FILE *out, struct sql_use *use, const struct sql_dialect *di
 void sql_put_moment_text(FILE *out, const struct filter_value *value);
 /* Writes a text for a comment: in one line. */
 void sql_put_comment(FILE *out, const char *text);
+
+/* ---- a filter while it is translated ---- */
+
+/* Functions of this part write to `out`. After an error they write something, and no more. */
+struct translation {
+    FILE *out; /* the expressions after `block` */
+    const struct sql_dialect *dialect;
+    struct session_error *error;
+    struct sql_use use;
+    bool measures[FIELD_TOTAL]; /* of groups, that the filter names */
+    unsigned steps, tables;     /* so far */
+    bool failed;                /* `error` is set, and what is written is thrown away */
+};
+
+struct sql_rows {
+    unsigned step; /* the number of the expression */
+    enum filter_kind kind;
+    unsigned members; /* of groups: the expression with their blocks */
+    const struct filter_field_use *keys;
+    size_t key_count;
+    const struct filter_step *sort;    /* NULL: the first order */
+    const struct filter_step *measure; /* of a MEASURE */
+};
+
+/* Notes an error at a column of the filter. The first one stays. */
+#define SQL_FAIL(t, ...)                                                                           \
+    do {                                                                                           \
+        if (!(t)->failed)                                                                          \
+            (t)->failed = !session_fail((t)->error, __VA_ARGS__);                                  \
+    } while (false)
+
+/* Notes that there is no memory for the query. */
+void sql_fail_memory(struct translation *t);
+/* Begins a text. Returns NULL with the error set. sql_end_text() in any case. */
+FILE *sql_begin_text(struct translation *t, char **text, size_t *size);
+void sql_end_text(struct translation *t, FILE *out);
+
+/* ---- fields and predicates: sql_conditions.c ---- */
+
+/* Notes that a column of the blocks is used. */
+void sql_want(struct translation *t, enum sql_column column);
+/* Writes the column of a field. `key`: the one that was joined, not the colour of the group. */
+void sql_put_field(struct translation *t, FILE *out, const struct filter_field_use *use, bool key);
+/* Returns the same as text, which the caller frees; NULL with the error set. */
+char *sql_field_text(struct translation *t, const struct filter_field_use *use, bool key);
+/* Returns what stands for null in a field, NULL if it is never null. */
+const char *sql_null_of(enum filter_field field);
+/* Returns the column with the name of a field, SQL_NONE if there is none. */
+enum sql_column sql_name_of(enum filter_field field);
+/* Returns true if a field of groups has a meaning within one session alone: --by has none. */
+bool sql_is_of_session(enum filter_field field);
+/* Returns the column of the rows that belong together: of a session, with --by of a group of
+ * sessions. The rows of groups have it in place of the session. */
+const char *sql_scope(const struct translation *t, const struct sql_rows *rows);
+/* Begins the next expression, with a comment; a part of it has a suffix. */
+void sql_begin(struct translation *t, const char *comment, int column);
+void sql_begin_part(struct translation *t, const char *comment, int column, const char *suffix);
+/* Writes the sum of an expression. */
+void sql_put_sum(struct translation *t, const char *of);
+/* Does the same as sql_put_moment(). */
+void sql_put_time(struct translation *t, FILE *out, const struct filter_value *value, bool *of_run);
+
+/* A predicate, and the joins that it needs. */
+struct sql_condition {
+    char *condition, *joins;
+};
+/* Writes the predicate of a step. sql_condition_free() in any case. */
+void sql_write_condition(struct translation *t, const struct sql_rows *rows,
+                         const struct filter_step *step, struct sql_condition *written);
+void sql_condition_free(struct sql_condition *written);
+
+/* ---- columns of rows, and groups: sql_groups.c ---- */
+
+/* The forms of keys. */
+enum {
+    KEYS_OF_BLOCKS = 1, /* the colour is that of the block */
+    KEYS_NAMED = 2,     /* each AS its name in the rows of groups */
+    KEYS_ALONE = 4,     /* without the names beside ids */
+    KEYS_GROUPED = 8,   /* these names are those of any block */
+};
+
+/* Writes the keys of groups, each after a comma, and the names beside ids. */
+void sql_put_keys(struct translation *t, const struct sql_rows *rows, const char *table,
+                  unsigned forms);
+/* Writes the measures of groups, each after a comma. */
+void sql_put_measures(const struct translation *t);
+/* Writes all columns of rows but the colour. */
+void sql_put_row_columns(struct translation *t, const struct sql_rows *rows);
+/* Writes all columns of rows. ClickHouse gives those of a star other names if tables are joined. */
+void sql_put_all(struct translation *t, const struct sql_rows *rows, bool joined);
+/* Writes the sum of an expression over the blocks with a condition. */
+void sql_put_sum_if(struct translation *t, const char *condition, const char *of);
+void sql_translate_join(struct translation *t, const struct filter_step *step,
+                        struct sql_rows *rows);
+void sql_translate_ungroup(struct translation *t, const struct filter_step *step,
+                           struct sql_rows *rows);

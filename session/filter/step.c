@@ -9,6 +9,7 @@
 
 #include "session/filter/parser.h"
 #include "session/filter/program.h"
+#include "session/groups.h"
 
 /* ---- numbers ---- */
 
@@ -943,14 +944,15 @@ static bool has_few_values(enum filter_field field)
 static bool parse_join(struct filter_parser *parser, struct filter_pipeline *pipeline,
                        struct filter_step *step)
 {
-    struct filter_field_use *keys = filter_allocate(parser, FILTER_KEYS_MAX * sizeof(*keys));
+    struct filter_field_use *keys =
+        filter_allocate(parser, SESSION_GROUP_KEYS_MOST * sizeof(*keys));
     if (!keys)
         return false;
     size_t count = 0;
     do {
-        if (count == FILTER_KEYS_MAX)
+        if (count == SESSION_GROUP_KEYS_MOST)
             return filter_fail(parser, parser->token.column, "more than %d fields to join",
-                               FILTER_KEYS_MAX);
+                               SESSION_GROUP_KEYS_MOST);
         struct filter_field_use *key = &keys[count];
         if (!filter_parse_field(parser, key))
             return false;

@@ -225,9 +225,6 @@ static inline bool filter_step_measures(enum filter_step_kind kind)
     return kind >= STEP_COUNT && kind <= STEP_GROWTH;
 }
 
-/* The most fields of one join. */
-#define FILTER_KEYS_MAX 16
-
 struct filter_pipeline;
 struct filter_step {
     enum filter_step_kind kind;

@@ -166,8 +166,7 @@ void big_rows_close(struct big_rows *rows)
     if (!rows)
         return;
     page_file_close(&rows->file);
-    free(rows->leaves);
-    free(rows);
+    FREE_ALL(rows->leaves, rows);
 }
 
 static bool load_leaf(const struct big_rows *rows, struct big_rows_leaf *leaf, uint32_t number,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "schemas/trace_layout.h"
 #include "session/store/error.h"
 #include "session/store/session_state.h"
@@ -265,9 +266,7 @@ static bool copy_table(const struct part_file *file, const char *table, const ch
                database_each(file->whole->database, select, copy_row, &copy, error);
         sqlite3_finalize(copy.insert);
     }
-    free(columns);
-    free(select);
-    free(insert);
+    FREE_ALL(columns, select, insert);
     return good;
 }
 

@@ -81,8 +81,7 @@ void residencies_free(struct residencies *residencies)
 {
     if (!residencies)
         return;
-    free(residencies->rows);
-    free(residencies);
+    FREE_ALL(residencies->rows, residencies);
 }
 
 static bool read_moment(void *context, const struct database_row *row, struct session_error *error)
@@ -340,11 +339,7 @@ static bool read_part(void *context, const struct database_row *row, struct sess
     return true;
 }
 
-static int compare_parts(const void *left, const void *right)
-{
-    const struct session_residency_part *a = left, *b = right;
-    return ORDER(a->class, b->class) ?: ORDER(b->bytes, a->bytes) ?: strcmp(a->detail, b->detail);
-}
+ARRAY_ORDER(compare_parts, struct session_residency_part, ORDER(a->class, b->class) ?: ORDER(b->bytes, a->bytes) ?: strcmp(a->detail, b->detail))
 
 bool session_residency_parts(struct session *session, const struct session_residency *moment,
                              struct session_residency_part **parts, size_t *count,
@@ -446,11 +441,8 @@ static int compare_names(const void *left, const void *right, void *context)
                   session_function_name(grouping->session, b->id));
 }
 
-static int compare_live(const void *left, const void *right)
-{
-    const struct session_residency_group *a = left, *b = right;
-    return ORDER(b->live_bytes, a->live_bytes) ?: ORDER(a->id, b->id);
-}
+ARRAY_ORDER(compare_live, struct session_residency_group,
+            ORDER(b->live_bytes, a->live_bytes) ?: ORDER(a->id, b->id))
 
 static void merge_groups(struct grouping *grouping, struct session_residency_group *total)
 {

@@ -12,6 +12,7 @@
 #include "session/store/big_rows.h"
 #include "session/store/database.h"
 #include "session/store/error.h"
+#include "session/store/scan.h"
 #include "session/store/session_state.h"
 
 /* ---- stack frames ---- */
@@ -19,10 +20,12 @@
 /* Pages that are read at once. Ingest writes the leaves in their order. */
 enum { RUN_PAGES = 64 };
 
-static bool stack_frames_begin(struct stack_frames *all, uint32_t frame_count)
+/* `nodes`: as many are expected. */
+static bool stack_frames_begin(struct stack_frames *all, uint32_t frame_count, size_t nodes)
 {
-    *all = (struct stack_frames){.frame_count = frame_count};
-    if (!array_grow(&all->nodes, &all->capacity, 1, sizeof(*all->nodes)))
+    *all = (struct stack_frames){.frame_count = frame_count, .capacity = nodes + 1};
+    all->nodes = large_memory(all->capacity * sizeof(*all->nodes));
+    if (!all->nodes)
         return false;
     all->nodes[all->count++] = (struct stack_frames_node){0};
     return true;
@@ -161,8 +164,7 @@ struct walk {
     struct stack_frames *all;
     uint8_t *run; /* pages from `run_first` on */
     uint32_t run_first, run_pages, visited;
-    bool (*stop)(const void *context);
-    const void *context;
+    const struct database *database;
 };
 
 /* Returns a page, NULL if it is not in the file. It is valid until the next call. */
@@ -171,7 +173,7 @@ static const uint8_t *get_page(struct walk *walk, uint32_t number)
     if (number == 0 || number > walk->file.pages || ++walk->visited > walk->file.pages)
         return NULL;
     if (number < walk->run_first || number >= walk->run_first + walk->run_pages) {
-        if (walk->stop(walk->context))
+        if (database_stopped(walk->database))
             return NULL;
         const uint32_t rest = walk->file.pages - number + 1;
         walk->run_first = number;
@@ -199,6 +201,8 @@ static inline int64_t fast_number(const uint8_t *at, unsigned type, int size)
 
 /* The header of a record: its own length, no bytes for the id, two numbers. */
 enum { HEADER = 4, MOST = HEADER + 2 * 8 + 8 };
+/* A row has that, its length, its id and its place in the page. */
+enum { ROW_LEAST = HEADER + 1 + 1 + 2 };
 
 /* Adds the row of a cell, whose record is too short for overflow pages. */
 static inline bool add_row(const struct walk *walk, const uint8_t *at, const uint8_t *end)
@@ -260,22 +264,6 @@ static bool read_tree(struct walk *walk, uint32_t number, int level)
         memcpy(own, page, walk->file.page_size);
     const bool good = own && read_interior(walk, own, level);
     free(own);
-    return good;
-}
-
-/* Adds all rows from the file; `root` is the table's root page. Also false if the table cannot be
- * read this way, or `stop` says so, which is asked every millisecond or so. Then `all` holds a part
- * of it. */
-static bool stack_frames_read(struct stack_frames *all, const char *path, uint32_t root,
-                              bool (*stop)(const void *context), const void *context)
-{
-    struct walk walk = {.all = all, .stop = stop, .context = context};
-    if (!page_file_open(&walk.file, path))
-        return false;
-    walk.run = malloc((size_t)RUN_PAGES * walk.file.page_size);
-    const bool good = walk.run && root >= 2 && read_tree(&walk, root, 0);
-    free(walk.run);
-    page_file_close(&walk.file);
     return good;
 }
 
@@ -480,25 +468,41 @@ static bool read_node(void *context, const struct database_row *row, struct sess
            fail_row(stacks, "stack_node", "node", database_number(row, 0), error);
 }
 
-static bool is_stopped(const void *database)
+/* Returns how many nodes the table may have, 0 if that is not known. */
+static uint64_t expect_nodes(const struct stacks *stacks, const struct page_file *file)
 {
-    return database_stopped(database);
+    static const char sql[] =
+        "SELECT (SELECT max(id) FROM stack_node) - (SELECT min(id) FROM stack_node) + 1";
+    const uint64_t most = (uint64_t)file->pages * file->page_size / ROW_LEAST;
+    struct session_error ignored;
+    int64_t ids = 0;
+    if (!database_each(stacks->database, sql, database_take_number, &ids, &ignored) || ids < 0)
+        return 0;
+    return (uint64_t)ids < most ? (uint64_t)ids : most;
 }
 
-/* Reads the frames from the file. Returns false if that is not possible. */
+/* Reads the frames from the file. Returns false if that is not possible: then there is a part of
+ * them, or none. */
 static bool read_direct(struct stacks *stacks)
 {
     const uint32_t root = database_direct_root(stacks->database, "stack_node");
-    return root != 0 && stack_frames_begin(&stacks->all, stacks->frame_count) &&
-           stack_frames_read(&stacks->all, database_path(stacks->database), root, is_stopped,
-                             stacks->database) &&
-           !database_changed(stacks->database);
+    struct walk walk = {.all = &stacks->all, .database = stacks->database};
+    if (root < 2 || !page_file_open(&walk.file, database_path(stacks->database)))
+        return false;
+    walk.run = malloc((size_t)RUN_PAGES * walk.file.page_size);
+    const bool good =
+        walk.run &&
+        stack_frames_begin(&stacks->all, stacks->frame_count, expect_nodes(stacks, &walk.file)) &&
+        read_tree(&walk, root, 0);
+    free(walk.run);
+    page_file_close(&walk.file);
+    return good && !database_changed(stacks->database);
 }
 
 static bool read_by_sqlite(struct stacks *stacks, struct session_error *error)
 {
     stack_frames_free(&stacks->all);
-    if (!stack_frames_begin(&stacks->all, stacks->frame_count))
+    if (!stack_frames_begin(&stacks->all, stacks->frame_count, 0))
         return session_fail_memory(error, "the frames of the stacks");
     stacks->all.by_sqlite = true;
     return database_each(stacks->database,

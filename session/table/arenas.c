@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "session/store/error.h"
-#include "session/store/kernels.h"
 #include "session/store/scan.h"
 #include "session/store/session_state.h"
 

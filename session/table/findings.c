@@ -132,11 +132,7 @@ static bool is_told(const struct ranked_finding *findings, size_t count,
     return false;
 }
 
-static int by_kind(const void *left, const void *right)
-{
-    const struct ranked_finding *a = left, *b = right;
-    return ORDER(a->kind, b->kind) ?: ORDER(b->bytes, a->bytes);
-}
+ARRAY_ORDER(by_kind, struct ranked_finding, ORDER(a->kind, b->kind) ?: ORDER(b->bytes, a->bytes))
 
 static int by_rank(const void *left, const void *right, void *peak)
 {

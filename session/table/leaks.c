@@ -502,17 +502,10 @@ static int compare_leaks(const void *left, const void *right)
            ORDER(a->type, b->type);
 }
 
-static int compare_stacks(const void *left, const void *right)
-{
-    const struct session_leak_stack *a = left, *b = right;
-    return ORDER(b->bytes, a->bytes) ?: ORDER(a->stack, b->stack);
-}
+ARRAY_ORDER(compare_stacks, struct session_leak_stack,
+            ORDER(b->bytes, a->bytes) ?: ORDER(a->stack, b->stack))
 
-static int compare_stack_ids(const void *left, const void *right)
-{
-    const struct session_leak_stack *a = left, *b = right;
-    return ORDER(a->stack, b->stack);
-}
+ARRAY_ORDER(compare_stack_ids, struct session_leak_stack, ORDER(a->stack, b->stack))
 
 /* Orders the stacks of a group. One may occur twice, for two types of one name. */
 static size_t order_stacks(struct session_leak_stack *stacks, size_t count)

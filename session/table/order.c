@@ -277,8 +277,7 @@ static bool sort_left(struct session_group_set *set, const uint64_t *keys,
     good = good && sort_entries_of(set->session, entries, count, error);
     for (size_t i = 0; good && i < count; i++)
         set->order[i] = (uint32_t)entries[i].row;
-    free(entries);
-    free(left);
+    FREE_ALL(entries, left);
     return good;
 }
 

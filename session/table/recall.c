@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "session/store/session_state.h"
 #include "session/table/recall.h"
 #include "session/table/run_state.h"
@@ -159,9 +160,7 @@ static void set_free(struct recalled_set *recalled)
     if (!recalled)
         return;
     row_set_free(&recalled->set);
-    free(recalled->filled);
-    free(recalled->text);
-    free(recalled);
+    FREE_ALL(recalled->filled, recalled->text, recalled);
 }
 
 void recall_free(struct session *session)

@@ -168,11 +168,7 @@ struct window {
     uint64_t *rows;
 };
 
-static int compare_entries(const void *left, const void *right)
-{
-    const struct sort_entry *a = left, *b = right;
-    return ORDER(a->key, b->key) ?: ORDER(a->row, b->row);
-}
+ARRAY_ORDER(compare_entries, struct sort_entry, ORDER(a->key, b->key) ?: ORDER(a->row, b->row))
 
 /* Takes the rows of the pass's range, `number` of them, without the first `skip`. */
 static bool take_range(struct pass *pass, struct window *window, uint64_t number, uint64_t skip,

@@ -7,7 +7,6 @@
 #include "session/store/error.h"
 #include "session/store/scan.h"
 #include "session/store/session_state.h"
-#include "session/table/recall.h"
 #include "session/table/run.h"
 
 /* ---- the sample as a session ---- */

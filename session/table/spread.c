@@ -68,11 +68,8 @@ static void by_threads(const void *context, const struct sums_rows *rows, struct
     }
 }
 
-static int compare_frees(const void *left, const void *right)
-{
-    const struct session_cross_thread_free *a = left, *b = right;
-    return ORDER(a->thread, b->thread) ?: ORDER(a->free_thread, b->free_thread);
-}
+ARRAY_ORDER(compare_frees, struct session_cross_thread_free,
+            ORDER(a->thread, b->thread) ?: ORDER(a->free_thread, b->free_thread))
 
 bool selection_cross_thread_frees(struct selection *selection,
                                   struct session_cross_thread_free **rows, size_t *count,
@@ -154,8 +151,7 @@ struct times {
 
 static void times_free(struct times *times)
 {
-    free(times->before);
-    free(times->low);
+    FREE_ALL(times->before, times->low);
 }
 
 static size_t bucket_of(const struct times *times, uint64_t ns)

@@ -129,11 +129,8 @@ static bool sum_rows(struct selection *selection, struct adding *adding,
     return true;
 }
 
-static int compare_sums(const void *left, const void *right)
-{
-    const struct session_type_sums *a = left, *b = right;
-    return ORDER(b->bytes, a->bytes) ?: ORDER(a->type, b->type);
-}
+ARRAY_ORDER(compare_sums, struct session_type_sums,
+            ORDER(b->bytes, a->bytes) ?: ORDER(a->type, b->type))
 
 bool selection_types(struct selection *selection, struct session_type_sums **rows, size_t *count,
                      struct session_error *error)
@@ -239,8 +236,7 @@ bool selection_type_courses(struct selection *selection, uint64_t from_ns, uint6
     *rows = courses;
     if (!good)
         free(courses);
-    free(used);
-    free(padding);
+    FREE_ALL(used, padding);
     sums_free(&sums);
     return good;
 }

@@ -135,38 +135,31 @@ static void end_value(struct table_file *file)
     fputs(file->json ? "}" : "\r\n", file->out);
 }
 
-static void table_file_null(struct table_file *file)
-{
-    begin_value(file);
-    if (file->json)
-        fputs("null", file->out);
-    end_value(file);
-}
-
 /* Write the next value of the row. A text of NULL is null. */
-static void table_file_text(struct table_file *file, const char *text)
+static void table_file_text(void *context, const char *text)
 {
-    if (!text) {
-        table_file_null(file);
-        return;
-    }
+    struct table_file *file = context;
     begin_value(file);
-    if (file->json)
+    if (!text)
+        fputs(file->json ? "null" : "", file->out);
+    else if (file->json)
         put_json_text(file->out, text);
     else
         put_csv_text(file->out, text);
     end_value(file);
 }
 
-static void table_file_number(struct table_file *file, uint64_t number)
+static void table_file_number(void *context, uint64_t number)
 {
+    struct table_file *file = context;
     begin_value(file);
     fprintf(file->out, "%" PRIu64, number);
     end_value(file);
 }
 
-static void table_file_truth(struct table_file *file, bool truth)
+static void table_file_truth(void *context, bool truth)
 {
+    struct table_file *file = context;
     begin_value(file);
     fputs(truth ? "true" : "false", file->out);
     end_value(file);
@@ -254,7 +247,7 @@ static void put_id(struct table_file *file, uint64_t id)
     if (id != 0)
         table_file_number(file, id);
     else
-        table_file_null(file);
+        table_file_text(file, NULL);
 }
 
 static bool write_row(struct writing *writing, uint64_t row, struct session_error *error)
@@ -274,7 +267,7 @@ static bool write_row(struct writing *writing, uint64_t row, struct session_erro
     if (value[COLUMN_LIFE_NS] != 0)
         table_file_number(file, value[COLUMN_ALLOC_NS] + value[COLUMN_LIFE_NS] - 1);
     else
-        table_file_null(file);
+        table_file_text(file, NULL);
     put_id(file, value[COLUMN_STACK]);
     put_id(file, value[COLUMN_FREE_STACK]);
     for (size_t i = NUMBERS; i < COLUMNS; i++) {
@@ -335,71 +328,89 @@ static bool write_allocations(struct run *run, const struct filter_step *step,
 
 /* ---- groups ---- */
 
-static bool put_key(struct table_file *file, const struct session_group_set *set, size_t row,
-                    size_t key, enum session_key_type type)
+size_t session_group_columns(const struct session_group_set *set,
+                             struct session_key_column all[SESSION_GROUP_COLUMNS_MOST])
 {
+    const struct session_key_column *keys;
+    const size_t key_count = session_groups_keys(set, &keys);
+    size_t count = 0;
+    for (size_t i = 0; i < key_count && i < SESSION_GROUP_KEYS_MOST; i++) {
+        all[count++] = keys[i];
+        if (session_group_id_name(&keys[i]))
+            all[count++] = (struct session_key_column){session_group_id_name(&keys[i]), KEY_NUMBER};
+    }
+    for (int i = 0; i < MEASURE_TOTAL; i++)
+        all[count++] = (struct session_key_column){
+            session_group_measure_name((enum session_group_measure)i), KEY_NUMBER};
+    all[count++] = (struct session_key_column){"estimated", KEY_TRUTH};
+    return count;
+}
+
+bool session_group_put_key(const struct session_group_set *set, size_t row, size_t key,
+                           const struct session_group_writer *writer, void *file)
+{
+    const struct session_key_column *keys;
+    session_groups_keys(set, &keys);
+    const enum session_key_type type = keys[key].type;
     const struct session_group_key value = session_group_key(set, row, key);
     if (value.is_null) {
-        table_file_null(file);
+        writer->text(file, NULL);
     } else if (type == KEY_TRUTH) {
-        table_file_truth(file, value.id != 0);
+        writer->truth(file, value.id != 0);
     } else if (type == KEY_NUMBER || type == KEY_BYTES || type == KEY_COLOR ||
                (type == KEY_ID && !value.text)) {
-        table_file_number(file, value.id);
+        writer->number(file, value.id);
     } else if (type != KEY_PATH) {
-        table_file_text(file, value.text);
+        writer->text(file, value.text);
     } else {
         char *path = session_group_key_whole(set, row, key);
         if (!path)
             return false;
-        table_file_text(file, path);
+        writer->text(file, path);
         free(path);
     }
     return true;
 }
 
-static bool put_group(struct run *run, struct session_group_set *set, size_t row,
-                      const struct session_key_column *keys, size_t key_count,
-                      struct table_file *file)
+bool session_group_put(struct session_group_set *set, size_t row,
+                       const struct session_group_writer *writer, void *file,
+                       struct session_error *error)
 {
+    const struct session_key_column *keys;
+    const size_t key_count = session_groups_keys(set, &keys);
     for (size_t key = 0; key < key_count; key++) {
         const struct session_group_key value = session_group_key(set, row, key);
-        if (!put_key(file, set, row, key, keys[key].type))
-            return session_fail_memory(run->error, "the path of a group");
+        if (!session_group_put_key(set, row, key, writer, file))
+            return session_fail_memory(error, "the path of a group");
         if (session_group_id_name(&keys[key]) && value.is_null)
-            table_file_null(file);
+            writer->text(file, NULL);
         else if (session_group_id_name(&keys[key]))
-            table_file_number(file, value.id);
+            writer->number(file, value.id);
     }
     for (int i = 0; i < MEASURE_TOTAL; i++) {
         uint64_t value;
-        if (!session_group_value(set, row, (enum session_group_measure)i, &value, run->error))
+        if (!session_group_value(set, row, (enum session_group_measure)i, &value, error))
             return false;
-        table_file_number(file, value);
+        writer->number(file, value);
     }
-    table_file_truth(file, group_session(set)->estimate != NULL);
+    writer->truth(file, group_session(set)->estimate != NULL);
     return true;
 }
 
 static bool write_groups(struct run *run, const struct filter_step *step,
                          struct session_group_set *set)
 {
-    const struct session_key_column *keys;
-    const char *names[2 * FILTER_KEYS_MAX + MEASURE_TOTAL + 1];
-    const size_t key_count = session_groups_keys(set, &keys);
-    size_t named = 0;
-    for (size_t i = 0; i < key_count && i < FILTER_KEYS_MAX; i++) {
-        names[named++] = keys[i].name;
-        if (session_group_id_name(&keys[i]))
-            names[named++] = session_group_id_name(&keys[i]);
-    }
-    for (int i = 0; i < MEASURE_TOTAL; i++)
-        names[named++] = session_group_measure_name((enum session_group_measure)i);
-    names[named++] = "estimated";
-    struct table_file *file = table_file_open(step->file, names, named, run->error);
+    static const struct session_group_writer writer = {table_file_text, table_file_number,
+                                                       table_file_truth};
+    struct session_key_column all[SESSION_GROUP_COLUMNS_MOST];
+    const char *names[SESSION_GROUP_COLUMNS_MOST] = {NULL};
+    const size_t count = session_group_columns(set, all);
+    for (size_t i = 0; i < count; i++)
+        names[i] = all[i].name;
+    struct table_file *file = table_file_open(step->file, names, count, run->error);
     bool good = file && session_groups_prepare(set, (1u << MEASURE_TOTAL) - 1, run->error);
     for (size_t row = 0; good && row < session_groups_count(set); row++)
-        good = put_group(run, set, row, keys, key_count, file);
+        good = session_group_put(set, row, &writer, file, run->error);
     if (file && !table_file_close(file, good, run->error))
         good = false;
     return good;

@@ -100,11 +100,7 @@ static bool read_chunk(const struct replay *replay, uint32_t chunk,
 
 /* ---- one window in memory ---- */
 
-static int compare_entries(const void *left, const void *right)
-{
-    const struct entry *a = left, *b = right;
-    return ORDER(a->ns, b->ns) ?: ORDER(a->key, b->key);
-}
+ARRAY_ORDER(compare_entries, struct entry, ORDER(a->ns, b->ns) ?: ORDER(a->key, b->key))
 
 static void add_entry(struct replay *replay, uint64_t ns, enum phase phase, size_t position)
 {
@@ -296,8 +292,7 @@ static bool visit_within(struct selection *selection, const struct window *span,
     bool good =
         (replay.entries && replay.allocations) || session_fail_memory(error, "the events in order");
     good = good && (span->first > span->last || visit_span(&replay, span));
-    free(replay.entries);
-    free(replay.allocations);
+    FREE_ALL(replay.entries, replay.allocations);
     return good;
 }
 

@@ -146,8 +146,7 @@ static void slots_close(struct slots *slots)
         struct level *level = &slots->levels[i];
         for (uint32_t k = 0; level->data && k < level->count; k++)
             free(level->data[k]);
-        free(level->data);
-        free(level->parts);
+        FREE_ALL(level->data, level->parts);
     }
     free(slots);
 }

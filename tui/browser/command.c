@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "schemas/array.h"
 #include "schemas/new_file.h"
 #include "tui/browser/browser.h"
 #include "tui/browser/browser_state.h"
@@ -33,9 +34,7 @@ static bool write_selection(struct session *session, struct selection *selection
 static void drop(void *data)
 {
     struct session_writing *writing = data;
-    free(writing->path);
-    free(writing->graph);
-    free(writing);
+    FREE_ALL(writing->path, writing->graph, writing);
 }
 
 static void save_session(struct browser *browser, const char *path)

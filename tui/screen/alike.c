@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "tui/screen/format.h"
 
 enum {
@@ -86,9 +87,7 @@ static bool add_name(struct group *group, const struct alike_name *name)
 static void clear_names(struct group *group)
 {
     for (size_t i = 0; i < group->count; i++) {
-        free(group->names[i]);
-        free(group->places[i]);
-        free(group->modules[i]);
+        FREE_ALL(group->names[i], group->places[i], group->modules[i]);
     }
 }
 

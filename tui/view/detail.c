@@ -570,8 +570,7 @@ static void destroy(void *view, struct browse *browse)
     load_clear(&browse->loader, &detail->around_load);
     load_clear(&browse->loader, &detail->chain_load);
     function_matchers_clear(&detail->matchers, browse);
-    free(detail->lines);
-    free(detail);
+    FREE_ALL(detail->lines, detail);
 }
 
 /* ---- the table -------------------------------------------------------------------------- */

@@ -232,8 +232,7 @@ static bool rows_take(struct sql *sql)
 
 static void rows_clear(struct sql *sql)
 {
-    free(sql->columns);
-    free(sql->order);
+    FREE_ALL(sql->columns, sql->order);
     sql->columns = NULL;
     sql->order = NULL;
     sql->column_count = sql->row_count = sql->first = 0;

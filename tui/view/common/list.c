@@ -37,8 +37,7 @@ void list_clear(struct list *list, struct browse *browse)
 {
     load_clear(&browse->loader, &list->load);
     free_made(list);
-    free(list->order);
-    free(list->above);
+    FREE_ALL(list->order, list->above);
 }
 
 const void *list_row(const struct list *list, size_t place)

@@ -26,11 +26,8 @@ const struct growth_data *growth_get(struct browse *browse, struct load *load, u
     return browse_get(browse, load, &kind, &wanted.request);
 }
 
-static int by_bytes(const void *left, const void *right)
-{
-    const struct session_growth *a = left, *b = right;
-    return ORDER(b->after.bytes, a->after.bytes) ?: ORDER(a->id, b->id);
-}
+ARRAY_ORDER(by_bytes, struct session_growth,
+            ORDER(b->after.bytes, a->after.bytes) ?: ORDER(a->id, b->id))
 
 void growth_sort_live(const struct growth_data *growth)
 {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "tui/screen/theme.h"
 #include "tui/view/common/list.h"
 #include "tui/view/graphs/graphs.h"
@@ -111,8 +112,7 @@ const char *graphs_next_off(const struct graphs *graphs, size_t box, size_t *at)
 
 static void forget(struct graphs *graphs, size_t at)
 {
-    free(graphs->disabled[at].before);
-    free(graphs->disabled[at].text);
+    FREE_ALL(graphs->disabled[at].before, graphs->disabled[at].text);
     graphs->disabled_count--;
     memmove(graphs->disabled + at, graphs->disabled + at + 1,
             (graphs->disabled_count - at) * sizeof(graphs->disabled[0]));
@@ -139,8 +139,7 @@ static bool remember(struct graphs *graphs, size_t box)
     struct disabled_box off = {session_diagram_text(&graphs->diagram, step->input[0]),
                                strdup(step->text)};
     if (!off.before || !off.text) {
-        free(off.before);
-        free(off.text);
+        FREE_ALL(off.before, off.text);
         return false;
     }
     forget_off(graphs, box);

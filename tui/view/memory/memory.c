@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "schemas/array.h"
 #include "tui/screen/format.h"
 #include "tui/screen/keys.h"
 #include "tui/view/common/offers.h"
@@ -350,8 +351,7 @@ static void *create(void)
     struct memory_grid *grid = calloc(1, sizeof(*grid));
     struct memory_grid *ahead = calloc(1, sizeof(*ahead));
     if (!grid || !ahead) {
-        free(grid);
-        free(ahead);
+        FREE_ALL(grid, ahead);
         return NULL;
     }
     grid->play.ahead = ahead;
@@ -365,8 +365,7 @@ static void destroy(void *view, struct browse *browse)
 {
     struct memory_grid *grid = view;
     memory_loads_clear(grid, browse);
-    free(grid->play.ahead);
-    free(grid);
+    FREE_ALL(grid->play.ahead, grid);
 }
 
 bool memory_is_tall(const struct memory_grid *grid)

@@ -319,11 +319,7 @@ struct gaps_data {
     size_t count;
 };
 
-static int by_address(const void *left, const void *right)
-{
-    const struct session_hole *a = left, *b = right;
-    return ORDER(a->start, b->start);
-}
+ARRAY_ORDER(by_address, struct session_hole, ORDER(a->start, b->start))
 
 static bool run_gaps(struct session *session, struct selection *selection, void *data,
                      struct session_error *error)

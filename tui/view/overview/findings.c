@@ -11,7 +11,6 @@
 #include "schemas/code/short_name.h"
 #include "session/code_facts.h"
 #include "session/graphs.h"
-#include "session/groups.h"
 #include "session/leaks.h"
 #include "session/residency.h"
 #include "session/stacks.h"

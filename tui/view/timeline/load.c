@@ -7,7 +7,6 @@
 #include "session/residency.h"
 #include "session/stacking.h"
 #include "session/time.h"
-#include "tui/screen/theme.h"
 #include "tui/view/common/list.h"
 #include "tui/view/timeline/timeline.h"
 
