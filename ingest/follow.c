@@ -366,12 +366,6 @@ static bool replay_new(struct follow *follow, uint64_t most_ms, bool *all)
     return good && follow->status->code == INGEST_OK;
 }
 
-static bool look_again(struct follow *follow)
-{
-    return (replay_extend(&follow->replay, follow->file) && stacks_extend(&follow->stacks)) ||
-           ingest_fail_memory(follow->status, "the stacks");
-}
-
 /* Reads the state of the trace again, because a look at a long trace takes a while. */
 static uint32_t state_now(const struct follow *follow)
 {
@@ -430,8 +424,8 @@ static bool look(struct follow *follow, bool last)
         return false;
     if (!follow->replays)
         return true;
-    if (!look_again(follow))
-        return false;
+    if (!replay_extend(&follow->replay, follow->file) || !stacks_extend(&follow->stacks))
+        return ingest_fail_memory(follow->status, "the stacks");
     uint64_t piece_ms = PERIOD_MS;
     for (bool all = false; !all && !interrupted(follow);) {
         if (!replay_new(follow, piece_ms, &all))

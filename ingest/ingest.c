@@ -44,15 +44,10 @@ static void begin_answers(struct symbol_cache *cache)
         close(cache->folder);
 }
 
-/* Returns true if the open files have become too many. */
-static bool are_too_many(const struct symbol_cache *cache)
-{
-    return symbols_bytes(cache->symbols) > BYTES_MAX || symbols_files(cache->symbols) > FILES_MAX;
-}
-
 bool symbol_cache_begin(struct symbol_cache *cache, const struct symbols_options *options)
 {
-    if (cache->symbols && are_too_many(cache))
+    if (cache->symbols &&
+        (symbols_bytes(cache->symbols) > BYTES_MAX || symbols_files(cache->symbols) > FILES_MAX))
         symbol_cache_free(cache);
     if (!cache->symbols) {
         cache->symbols = symbols_new(options);
@@ -433,23 +428,13 @@ static bool replay_all(struct pipeline *pipeline)
     return good && pipeline->status->code == INGEST_OK;
 }
 
-static bool put_redacted(const struct table_sink *sink)
-{
-    return sink->put(sink->context, WRITER_META,
-                     (const struct writer_value[]){value_text("redacted"), value_number(1)}, 2);
-}
-
-static bool number_frames(struct pipeline *pipeline)
-{
-    return stack_nodes_number(&pipeline->nodes, &pipeline->stacks, 0, false) ||
-           ingest_fail_memory(pipeline->status, "the frames of the stacks");
-}
-
 /* Waits for the second thread, which may still have gigabytes to write. */
 static bool finish_rows(struct pipeline *pipeline)
 {
     report(pipeline, INGEST_ROWS, writer_bytes(pipeline->writer));
-    return writer_rows_done(pipeline->writer) && number_frames(pipeline) &&
+    return writer_rows_done(pipeline->writer) &&
+           (stack_nodes_number(&pipeline->nodes, &pipeline->stacks, 0, false) ||
+            ingest_fail_memory(pipeline->status, "the frames of the stacks")) &&
            writer_put_frames(pipeline->writer, &pipeline->nodes, &pipeline->stacks) &&
            writer_put_stack_sums(pipeline->writer, &pipeline->nodes, &pipeline->stacks,
                                  &pipeline->totals.stacks) &&
@@ -535,9 +520,12 @@ static bool write_tables(struct pipeline *pipeline)
     if (redact)
         sink = redact_sink(redact, sink);
     report(pipeline, INGEST_WRITE, writer_bytes(pipeline->writer));
-    bool good = (redact || !options->redact) && session_tables_put(&sink, &facts) &&
-                (!options->redact || put_redacted(&sink)) &&
-                (!options->bundle || bundle_put(&sink, &facts, options->sysroot));
+    bool good =
+        (redact || !options->redact) && session_tables_put(&sink, &facts) &&
+        (!options->redact ||
+         sink.put(sink.context, WRITER_META,
+                  (const struct writer_value[]){value_text("redacted"), value_number(1)}, 2)) &&
+        (!options->bundle || bundle_put(&sink, &facts, options->sysroot));
     redact_free(redact);
     if (good)
         return writer_commit(pipeline->writer);

@@ -23,8 +23,8 @@
 struct session_use {
     uint64_t selected_bytes, selected_count; /* live blocks of the selection that begin there */
     uint64_t filtered_bytes, filtered_count; /* other live blocks */
-    uint64_t overhead_bytes, overhead_count; /* gaps up to SESSION_OVERHEAD_MOST */
-    uint64_t small_bytes, small_count;       /* larger gaps below `least` */
+    uint64_t overhead_bytes;                 /* gaps up to SESSION_OVERHEAD_MOST */
+    uint64_t small_bytes;                    /* larger gaps below `least` */
     uint64_t hole_bytes, hole_count;
     uint64_t unknown_bytes, unknown_count; /* gaps from `least` on: not known, as said above */
     uint64_t largest, largest_at; /* the largest hole and its first address; 0: there is none */

@@ -89,7 +89,6 @@ struct session_residency_part {
     enum session_residency_class class;
     char *detail; /* "" if the class has no parts */
     uint64_t bytes, blocks;
-    bool has_blocks;
 };
 /* Stores the parts of a reading, by class and then the largest first. Returns false with `error`
  * set. The caller calls session_residency_parts_free(). */

@@ -57,13 +57,6 @@ static void own_ranges_remove(const void *memory)
     }
 }
 
-/* Returns true if the program locks new mappings: then a mapping takes memory at once, unless it is
- * made without any access. */
-static bool own_ranges_are_locked(void)
-{
-    return atomic_load_explicit(&locks_new, memory_order_relaxed);
-}
-
 void own_ranges_set_locked(bool locked)
 {
     atomic_store(&locks_new, locked);
@@ -172,7 +165,7 @@ static long call3(long number, long a, long b, long c)
 
 static void *map_unnoted(size_t size)
 {
-    const bool locked = own_ranges_are_locked();
+    const bool locked = atomic_load_explicit(&locks_new, memory_order_relaxed);
     const long access = PROT_READ | PROT_WRITE;
     const long result = os_call(SYS_mmap, 0, (long)size, locked ? PROT_NONE : access,
                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -41,11 +41,6 @@ static struct {
     _Atomic uint32_t more;   /* reports that found no room */
 } all;
 
-static struct report *reports_of(void)
-{
-    return os_map_once(&all.reports, REPORTS_MAX * sizeof(struct report));
-}
-
 static bool report_is(const struct report *report, const char *path, enum trace_bypass state,
                       const char *function)
 {
@@ -57,7 +52,7 @@ static bool report_is(const struct report *report, const char *path, enum trace_
  * TRACE_BYPASS_FUNCTION. */
 static void unhooked_report_add(const char *path, enum trace_bypass state, const char *function)
 {
-    struct report *reports = reports_of();
+    struct report *reports = os_map_once(&all.reports, REPORTS_MAX * sizeof(struct report));
     for (unsigned i = 0; reports && i < REPORTS_MAX; i++) {
         uint32_t filled = EMPTY;
         if (atomic_compare_exchange_strong(&reports[i].filled, &filled, FILLING)) {

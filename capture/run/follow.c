@@ -375,12 +375,6 @@ static bool pack_room(struct run_pack *pack, size_t length)
            client_chunk_reserve(&pack->container, pack->client, length);
 }
 
-static bool free_slot(const struct run_pack *pack, uint32_t slot)
-{
-    return client_free_space(pack->client, client_slot_offset(pack->client, slot),
-                             TRACE_CHUNK_SIZE_DEFAULT);
-}
-
 /* Packs one group. Returns false if no group is ready or it could not be packed. */
 static bool pack_group(struct run_pack *pack)
 {
@@ -410,7 +404,8 @@ static bool pack_group(struct run_pack *pack)
     }
     client_chunk_put(&pack->container, TRACE_EXT_PACKED, payload, length);
     for (unsigned i = 0; i < count; i++)
-        if (!free_slot(pack, slots[i]))
+        if (!client_free_space(pack->client, client_slot_offset(pack->client, slots[i]),
+                               TRACE_CHUNK_SIZE_DEFAULT))
             pack->stopped = true;
     return !pack->stopped;
 }

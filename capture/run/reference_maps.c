@@ -228,11 +228,6 @@ static bool read_own(struct reference_maps *maps, uint64_t list, uint32_t count)
     return true;
 }
 
-static bool is_target(enum trace_references_kind kind)
-{
-    return kind == TRACE_REFERENCES_HEAP || kind == TRACE_REFERENCES_ANONYMOUS;
-}
-
 /* Adds a mapping, and to the targets if it is one. */
 static bool add_mapping(struct reference_maps *maps, struct reference_mapping mapping)
 {
@@ -244,7 +239,7 @@ static bool add_mapping(struct reference_maps *maps, struct reference_mapping ma
         !ARRAY_GROW(maps->targets, maps->target_count, maps->target_capacity))
         return false;
     maps->mappings[maps->mapping_count++] = mapping;
-    if (!is_target(mapping.kind))
+    if (mapping.kind != TRACE_REFERENCES_HEAP && mapping.kind != TRACE_REFERENCES_ANONYMOUS)
         return true;
     struct reference_range *last = maps->targets + maps->target_count - 1;
     if (maps->target_count > 0 && last->end == mapping.start)

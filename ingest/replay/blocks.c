@@ -226,12 +226,6 @@ uint64_t replay_inherit(struct replay *replay, struct live_table *table, struct 
     return REPLAY_OF_INHERITED | replay->inherited_count;
 }
 
-/* Sets the row of the block that was made of an inherited one. */
-static void replay_inherited_became(struct replay *replay, uint64_t realloc_of, uint64_t row)
-{
-    replay->inherited[(realloc_of & ~REPLAY_OF_INHERITED) - 1].realloc_to = row;
-}
-
 /* ---- rows ---------------------------------------------------------------------------------- */
 
 /* Returns the type of a block, which the rules or the program have named, and its elements. Blocks
@@ -267,7 +261,8 @@ uint64_t replay_put_row(struct replay *replay, const struct live_block *block, u
     const bool of_none = block->realloc_of == REPLAY_NO_ROW;
     const bool of_inherited = !of_none && (block->realloc_of & REPLAY_OF_INHERITED) != 0;
     if (of_inherited)
-        replay_inherited_became(replay, block->realloc_of, replay->rows + 1);
+        replay->inherited[(block->realloc_of & ~REPLAY_OF_INHERITED) - 1].realloc_to =
+            replay->rows + 1;
     batch->column[COLUMN_ADDRESS][row] = block->address;
     batch->column[COLUMN_SIZE][row] = block->size;
     batch->column[COLUMN_ALLOC_NS][row] = block->alloc_ns;

@@ -39,13 +39,8 @@ static bool note_place(struct context_tree *tree, uint32_t id, uint32_t place)
 bool context_tree_add(struct context_tree *tree, uint32_t id, uint32_t parent, unsigned frame,
                       uint32_t module, uint64_t value)
 {
-    uint32_t known = find_place(tree, id);
-    if (known != CONTEXT_LOST) {
-        const struct context_node *node = &tree->nodes[known];
-        tree->redefined += node->parent != parent || node->frame != frame ||
-                           node->module != module || node->value != value;
+    if (find_place(tree, id) != CONTEXT_LOST)
         return true;
-    }
     if (tree->count >= CONTEXT_LOST || !ARRAY_RESERVE(tree->nodes, tree->count, tree->capacity) ||
         !note_place(tree, id, (uint32_t)tree->count))
         return false;

@@ -31,10 +31,9 @@ struct context_tree {
     size_t near_capacity;
     struct index_map far; /* of the other ids */
     uint32_t *same_as;    /* place of the first node that is the same context */
-    uint64_t redefined;   /* ids that were defined again with another meaning */
 };
 
-/* Adds a node. Counts and ignores a second definition of an id. False if memory is exhausted. */
+/* Adds a node. Ignores a second definition of an id. False if memory is exhausted. */
 bool context_tree_add(struct context_tree *tree, uint32_t id, uint32_t parent, unsigned frame,
                       uint32_t module, uint64_t value);
 

@@ -228,11 +228,6 @@ static uint8_t kind_of(const struct replay *replay, const struct trace_record *r
     return (uint8_t)record->alloc_kind;
 }
 
-static uint8_t log2_plus_1(uint64_t alignment)
-{
-    return alignment ? (uint8_t)(64 - __builtin_clzll(alignment)) : 0;
-}
-
 bool replay_allocate(struct replay *replay, const struct trace_event *event)
 {
     const struct trace_record *record = event->record;
@@ -276,7 +271,7 @@ bool replay_allocate(struct replay *replay, const struct trace_event *event)
     block->named = false;
     block->unknown_listed = type.type != 0 || type_table_unknown_full(replay->types, stack);
     block->kind = kind;
-    block->alignment = log2_plus_1(record->alignment);
+    block->alignment = record->alignment ? (uint8_t)(64 - __builtin_clzll(record->alignment)) : 0;
     if (replay->autosave != 0 && --replay->until_autosave == 0 && !replay_autosave(replay))
         return false;
     /* With an exact clock, its free by another thread may have the same stamp and come first. */

@@ -688,11 +688,6 @@ static bool code_runs(const struct residency *residency, struct residency_moment
     return true;
 }
 
-static bool has_sum(const struct residency_sum *sum)
-{
-    return sum->live_count || sum->last_owned;
-}
-
 /* Takes the sums of the owners, by stack and type. */
 static bool take_sums(struct residency *residency, struct residency_moment *moment)
 {
@@ -700,7 +695,7 @@ static bool take_sums(struct residency *residency, struct residency_moment *mome
     size_t count = 0;
     for (size_t i = 1; order && i < residency->owner_count; i++) {
         const struct residency_sum *sum = &residency->owners[i];
-        if (has_sum(sum))
+        if (sum->live_count || sum->last_owned)
             order[count++] = (struct number_pair){(uint64_t)sum->stack << 32 | sum->type, i};
     }
     if (order)

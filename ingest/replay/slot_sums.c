@@ -238,11 +238,6 @@ struct slot_sums {
     uint32_t recent[RECENT_TILES]; /* ids by the low bits of a tile's number, 0: none */
 };
 
-static uint64_t width_of(const struct slot_sums *sums, unsigned level)
-{
-    return sums->slot_ns * (SLOT_FINEST / slot_level_slots(level));
-}
-
 /* Returns how many bytes of a level are less work to read than the rows. */
 static size_t useful_bytes(unsigned level, uint64_t allocations)
 {
@@ -258,7 +253,8 @@ struct slot_sums *slot_sums_new(uint64_t duration_ns, uint64_t events)
     const uint64_t most = 2 * events < SLOT_SUMS_MOST ? 2 * events : SLOT_SUMS_MOST;
     sums->finest = events >= FEWEST_FOR_FINEST ? 2 : 1;
     sums->slot_ns = slot_length_ns(duration_ns);
-    sums->width_ns = sums->slot_end = width_of(sums, sums->finest);
+    sums->width_ns = sums->slot_end =
+        sums->slot_ns * (SLOT_FINEST / slot_level_slots(sums->finest));
     for (unsigned key = 0; key < SLOT_KEYS; key++) {
         struct keyed *keyed = &sums->keys[key];
         keyed->finest = key == SLOT_KEY_TILE ? 1 : sums->finest;

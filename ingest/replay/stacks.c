@@ -194,12 +194,6 @@ static bool name_node(struct stacks *stacks, uint32_t place)
     return range.count != 0;
 }
 
-/* The bits of `evaluated`: a walk came by that had seen no native frame yet, and so on. */
-static uint8_t evaluator_bit(bool native, bool runtime)
-{
-    return (uint8_t)(1 << (2 * native + runtime));
-}
-
 /* Notes which functions evaluate those of runtimes: the native one directly outward of a group that
  * has native frames inward of it. It ends where an earlier walk came by in the same state. */
 static bool find_evaluators(struct stacks *stacks, uint32_t place)
@@ -214,7 +208,7 @@ static bool find_evaluators(struct stacks *stacks, uint32_t place)
     }
     for (; place < CONTEXT_LOST; place = stacks->contexts[place].parent) {
         const struct frame_range range = stacks->contexts[place].frames;
-        const uint8_t bit = evaluator_bit(native, runtime);
+        const uint8_t bit = (uint8_t)(1 << (2 * native + runtime));
         if ((stacks->evaluated[place] & bit) != 0)
             break;
         stacks->evaluated[place] |= bit;

@@ -60,12 +60,6 @@ static bool search_new(struct search *search, const struct graph *graph)
     return true;
 }
 
-static void search_free(struct search *search)
-{
-    FREE_ALL(search->number, search->node, search->parent, search->label, search->semi,
-             search->dominator, search->stack, search->before_first, search->before);
-}
-
 static void reach(struct search *search, uint32_t node, uint32_t parent)
 {
     const uint32_t number = search->count++;
@@ -184,7 +178,8 @@ bool dominators_find(struct dominators *dominators, const struct graph *graph)
                 search.dominator[i] = search.dominator[search.dominator[i]];
         good = put_result(dominators, &search);
     }
-    search_free(&search);
+    FREE_ALL(search.number, search.node, search.parent, search.label, search.semi, search.dominator,
+             search.stack, search.before_first, search.before);
     return good;
 }
 

@@ -88,7 +88,6 @@ static bool take_interpreter(void *library, unsigned long version)
             (void *(*)(void))c_library_dlsym(library, "_PyThreadState_UncheckedGet");
     interpreter->is_initialized = (int (*)(void))c_library_dlsym(library, "Py_IsInitialized");
     interpreter->code_type = c_library_dlsym(library, "PyCode_Type");
-    interpreter->tuple_type = c_library_dlsym(library, "PyTuple_Type");
     interpreter->dict_type = c_library_dlsym(library, "PyDict_Type");
     if (!interpreter->layout)
         common_join(why, sizeof(why), "this mprof was built without the headers of CPython ", name,

@@ -30,7 +30,7 @@ struct python_interpreter {
      * whosever it is; later that of the calling thread, if it holds the lock. */
     void *(*current_state)(void);
     int (*is_initialized)(void);
-    const void *code_type, *tuple_type, *dict_type; /* PyCode_Type and so on */
+    const void *code_type, *dict_type; /* PyCode_Type and so on */
 };
 
 /* As mprof_runtime_calls.name: `data` is the struct python_interpreter. */

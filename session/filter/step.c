@@ -175,11 +175,6 @@ static bool filter_parse_size(struct filter_parser *parser, uint64_t *number)
 /* A part of the run, in billionths. */
 static const struct unit part_units[] = {{"%", 10000000}};
 
-static bool is_part(const struct token *token)
-{
-    return token->kind == TOKEN_NUMBER && token->text[token->length - 1] == '%';
-}
-
 struct time_sum {
     const struct filter_time_term *first;
     const struct filter_time_term **last;
@@ -241,7 +236,8 @@ static bool parse_time_term(struct filter_parser *parser, struct time_sum *sum, 
         sum->moments += negative ? -1 : 1;
         if (!parse_time_word(parser, &term->value))
             return false;
-    } else if (is_part(&parser->token)) {
+    } else if (parser->token.kind == TOKEN_NUMBER &&
+               parser->token.text[parser->token.length - 1] == '%') {
         sum->has_part = true;
         term->value.moment = MOMENT_PERCENT;
         if (!parse_scaled(parser, part_units, 1, expected, &term->value.number))

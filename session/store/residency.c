@@ -325,7 +325,7 @@ struct parts {
 static bool read_part(void *context, const struct database_row *row, struct session_error *error)
 {
     struct parts *parts = context;
-    struct session_residency_part part = {.has_blocks = !database_is_null(row, 3)};
+    struct session_residency_part part = {.detail = NULL};
     const struct database *database = parts->session->database;
     if (!read_class_name(parts->session, database_text(row, 0), &part.class, error) ||
         !database_natural(database, row, 2, "table residency_class", &part.bytes, error) ||

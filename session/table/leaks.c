@@ -377,11 +377,6 @@ static bool path_open(struct path *path, uint32_t functions, uint32_t nodes)
     return true;
 }
 
-static void path_close(struct path *path)
-{
-    FREE_ALL(path->outer, path->inner, path->before);
-}
-
 /* In `path_of`, before the number is known. */
 enum { PATH_ASKED = UINT32_MAX, PATH_PASSED = UINT32_MAX - 1 };
 
@@ -428,7 +423,7 @@ static bool find_paths(struct grouping *grouping, struct session_error *error)
         grouping->path_of[site] = site == 0 ? 0 : PATH_ASKED;
     }
     good = good && number_paths(grouping, &path, error);
-    path_close(&path);
+    FREE_ALL(path.outer, path.inner, path.before);
     return good;
 }
 

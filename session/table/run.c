@@ -37,12 +37,6 @@ static bool keep(struct run *run, struct filter_program program, bool others, st
     return good;
 }
 
-static bool run_keep_survived(struct run *run, struct row_set *set)
-{
-    return keep(run, (struct filter_program){.kind = PREDICATE_TEST, .leaf = LEAF_KEPT}, false,
-                set);
-}
-
 static bool run_leave_out_collected(struct run *run, struct row_set *set)
 {
     return keep(
@@ -277,7 +271,9 @@ bool run_set(struct run *run, const struct filter_set *source, struct run_rows *
         return run_live_at(run, &source->moment, &rows->set) &&
                leave_out_runtime(run, &rows->set) && run_leave_out_collected(run, &rows->set);
     case SET_SURVIVED:
-        return run_live_at(run, &source->moment, &rows->set) && run_keep_survived(run, &rows->set);
+        return run_live_at(run, &source->moment, &rows->set) &&
+               keep(run, (struct filter_program){.kind = PREDICATE_TEST, .leaf = LEAF_KEPT}, false,
+                    &rows->set);
     case SET_OUTLIVED:
         return start_set(run, &rows->set) && run_keep_outlived(run, &rows->set);
     case SET_UNREACHABLE:
@@ -406,12 +402,6 @@ static bool color_chunk(void *context, struct scan_worker *worker, uint32_t chun
     return true;
 }
 
-static bool color_where(struct run *run, const struct filter_program *program, uint8_t number,
-                        struct row_set *set)
-{
-    return pass_over(run, &(struct pass){set, program, number}, color_chunk);
-}
-
 /* Copies the text of the step, cut to `size` before a character. */
 static void color_label(char *label, size_t size, const char *text)
 {
@@ -434,7 +424,8 @@ static bool color_rows(struct run *run, const struct filter_step *step, struct r
             return false;
     }
     bool good = row_set_color(set, run->error) &&
-                color_where(run, program, (uint8_t)(run->colors->count + 1), set);
+                pass_over(run, &(struct pass){set, program, (uint8_t)(run->colors->count + 1)},
+                          color_chunk);
     filter_warn_of_names(run->session, program, &run->warnings);
     filter_program_free(program);
     return good;

@@ -198,12 +198,6 @@ static bool categories_open(struct categories *categories, struct session *sessi
            session_fail_memory(error, "a legend");
 }
 
-static void categories_close(struct categories *categories)
-{
-    FREE_ALL(categories->of_code, categories->bytes, categories->allocations,
-             categories->at_peak_bytes);
-}
-
 /* The sums of one thread, by category: bytes, allocations, bytes at the peak. */
 struct part {
     const struct categories *categories;
@@ -485,7 +479,8 @@ const struct color_map *selection_color_map(struct selection *selection, enum se
     struct categories categories = {.selection = selection, .map = map};
     bool good = categories_open(&categories, selection->session, by, error) &&
                 add_all(&categories, selection, error) && rank_map(map, &categories, error);
-    categories_close(&categories);
+    FREE_ALL(categories.of_code, categories.bytes, categories.allocations,
+             categories.at_peak_bytes);
     /* The pass that has found the sums may have made the map, too. */
     if (!good || selection->maps[by]) {
         color_map_free(map);

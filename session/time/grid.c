@@ -377,10 +377,8 @@ static void add_gap(struct session_use *use, uint64_t start, uint64_t bytes, uin
         }
     } else if (bytes <= SESSION_OVERHEAD_MOST) {
         use->overhead_bytes += bytes;
-        use->overhead_count++;
     } else {
         use->small_bytes += bytes;
-        use->small_count++;
     }
 }
 

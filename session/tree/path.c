@@ -499,12 +499,6 @@ static void visit_from(struct search *search, uint32_t start)
     }
 }
 
-static void search_close(struct search *search)
-{
-    FREE_ALL(search->first, search->callees, search->index, search->low, search->stack,
-             search->path);
-}
-
 static bool find(const struct graph *graph, uint32_t *component, uint32_t *count)
 {
     const size_t functions = graph->functions;
@@ -525,7 +519,7 @@ static bool find(const struct graph *graph, uint32_t *component, uint32_t *count
                 visit_from(&search, i);
         *count = search.components;
     }
-    search_close(&search);
+    FREE_ALL(search.first, search.callees, search.index, search.low, search.stack, search.path);
     return good;
 }
 

@@ -163,7 +163,6 @@ static void check(struct selection *selection, uint64_t ns, uint64_t from, uint6
         } else if (bytes > 0 && bytes < REGION_GAP && reach >= from && reach < to) {
             *(bytes <= SESSION_OVERHEAD_MOST ? &wanted.overhead_bytes : &wanted.small_bytes) +=
                 bytes;
-            *(bytes <= SESSION_OVERHEAD_MOST ? &wanted.overhead_count : &wanted.small_count) += 1;
         }
         if (live[i].address >= from && live[i].address < to) {
             const bool selected = selection_contains(selection, live[i].id);

@@ -189,11 +189,6 @@ static bool write_all(int file, const char *text, size_t size)
     return true;
 }
 
-static bool give_name(const char *part, const char *path, bool replace)
-{
-    return replace ? rename(part, path) == 0 : new_file_name(part, path);
-}
-
 /* Writes beside the target and renames: what is there stays until the new file is whole. */
 static bool put_file(struct browser *browser, const char *path, bool replace, const char *text,
                      size_t size)
@@ -210,7 +205,7 @@ static bool put_file(struct browser *browser, const char *path, bool replace, co
         good = false;
         reason = errno;
     }
-    if (good && !give_name(part, path, replace)) {
+    if (good && !(replace ? rename(part, path) == 0 : new_file_name(part, path))) {
         good = false;
         reason = errno;
     }

@@ -520,11 +520,6 @@ static struct look look_of(const struct cell *cell)
     return look;
 }
 
-static bool same_look(const struct look *a, const struct look *b)
-{
-    return a->ink == b->ink && a->paper == b->paper && a->attributes == b->attributes;
-}
-
 static void put_glyph(FILE *out, uint32_t glyph)
 {
     char encoded[5];
@@ -581,7 +576,8 @@ void grid_dump_svg(const struct grid *grid, FILE *out)
             const struct look look = look_of(grid_cell(grid, from, y));
             for (to = from + 1; to < width; to++) {
                 const struct look next = look_of(grid_cell(grid, to, y));
-                if (!same_look(&look, &next))
+                if (!(look.ink == next.ink && look.paper == next.paper &&
+                      look.attributes == next.attributes))
                     break;
             }
             put_run(out, grid, from, to, y, &look);

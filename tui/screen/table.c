@@ -13,11 +13,6 @@ static const char *cell_text(const struct table_cell *cell)
     return cell->name ? cell->name : cell->text;
 }
 
-static const char *file_name(const struct table_column *column)
-{
-    return column->file ? column->file : column->title;
-}
-
 /* Quotes a field if it has a character that means something in CSV (RFC 4180, 2). A byte that could
  * steer a terminal becomes U+FFFD. */
 static void put_csv(FILE *out, const char *text)
@@ -80,7 +75,8 @@ void table_write(const struct table_source *source, FILE *out, enum table_format
         if (json)
             fputs(line > 1 ? ",\n {" : "\n {", out);
         for (size_t i = 0; i < source->column_count; i++) {
-            const char *name = file_name(&source->columns[i]);
+            const char *name =
+                source->columns[i].file ? source->columns[i].file : source->columns[i].title;
             if (!*name)
                 continue;
             fputs(between, out);
@@ -395,12 +391,6 @@ static enum table_answer search(struct table *table, const struct table_source *
     return TABLE_NOT_FOUND;
 }
 
-static enum table_answer search_next(struct table *table, const struct table_source *source,
-                                     bool forwards)
-{
-    return search(table, source, forwards, table->searched ? table->searched : 1);
-}
-
 /* ---- order ------------------------------------------------------------------------------ */
 
 static bool can_sort(const struct table_source *source, const struct layout *layout, size_t column)
@@ -547,7 +537,8 @@ static enum table_answer act(struct table *table, const struct table_source *sou
         return search(table, source, true, 0);
     case ACTION_NEXT:
     case ACTION_PREVIOUS:
-        return search_next(table, source, input->action == ACTION_NEXT);
+        return search(table, source, (input->action == ACTION_NEXT),
+                      table->searched ? table->searched : 1);
     case ACTION_SORT:
     case ACTION_SORT_RIGHT:
     case ACTION_SORT_LEFT:

@@ -514,8 +514,6 @@ static void note_selected(struct allocations *list, struct browse *browse)
     if (!row || list->wanted != 0)
         return;
     list->selected = browse->allocation = row->block.id;
-    browse->stack = row->block.stack;
-    browse->has_stack = true;
     browse->function = row->block.function;
     browse->has_function = row->block.function != 0;
 }

@@ -219,7 +219,6 @@ static void take_newer(struct browse *browse)
     if (browse->has_function && strcmp(session_function_name(before, browse->function),
                                        session_function_name(newer, browse->function)) != 0)
         browse->has_function = false;
-    browse->has_stack = false;
     /* A moment at the end stays at the end. */
     if (browse->moment_ns + 1 >= session_duration_ns(before))
         browse->moment_ns = session_duration_ns(newer) ? session_duration_ns(newer) - 1 : 0;

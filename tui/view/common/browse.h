@@ -66,8 +66,6 @@ struct browse {
     /* The last ones that the user selected, in any view. */
     uint32_t function;
     bool has_function;
-    uint32_t stack;
-    bool has_stack;
     uint64_t allocation; /* its id; 0: none */
     struct {
         uint64_t renewals, address, ns; /* of its birth, or after it; ns 0: nothing is sought */

@@ -280,12 +280,6 @@ static uint64_t rank(const void *view, const void *row)
                                               : 2 * leak->reach + leak->kind;
 }
 
-/* Returns true if the program still ran at the end of the session. */
-static bool is_unknown(const struct session *session)
-{
-    return session_recording(session) || session_stopped(session);
-}
-
 enum { SIZE_TEXT = 72 };
 
 /* Writes "16 to 124 B", or the size of all blocks. */
@@ -326,7 +320,8 @@ static void cell(const void *view, const void *row, size_t column, struct table_
     const struct session *session = ((const struct leaks *)view)->view.session;
     const struct leak_row *group = row;
     const struct session_leak *leak = &group->leak;
-    const bool later = leak->kind == SESSION_LEAK_LATER, live = later && is_unknown(session);
+    const bool later = leak->kind == SESSION_LEAK_LATER,
+               live = later && (session_recording(session) || session_stopped(session));
     cell->styled = !later || column == COLUMN_WHAT;
     cell->style = theme_style(!later ? THEME_FAINT : live ? THEME_PLAIN : THEME_WARNING);
     switch (column) {
@@ -866,8 +861,6 @@ static void side_loaded(void *view, struct browse *browse)
         return;
     ask_pattern(&leaks->shown_pattern, browse, &leaks->view.list);
     leaks->pattern = take_pattern(&leaks->shown_pattern, browse);
-    browse->stack = shown_stack(leaks)->stack;
-    browse->has_stack = true;
     if (leaks->view.in_side && function != leaks->told) {
         browse->function = function;
         browse->has_function = true;

@@ -128,10 +128,10 @@ struct memory_grid {
     } seek;
 
     enum memory_pane pane;
-    const struct memory_hole *holes;     /* the largest first; NULL: not known yet */
-    const struct session_use *around;    /* of all memory at that moment; NULL: not known yet */
-    size_t hole_count, hole, first_hole; /* the selected one, the one at the top */
-    bool peak_asked;                     /* by the user, who has gone to the peak */
+    const struct memory_hole *holes;  /* the largest first; NULL: not known yet */
+    const struct session_use *around; /* of all memory at that moment; NULL: not known yet */
+    size_t hole_count, hole;          /* the selected one */
+    bool peak_asked;                  /* by the user, who has gone to the peak */
     bool worst_wanted; /* go to the moment with the most holes, unless the user leaves worst_from */
     uint64_t worst_from; /* the moment at which the list was opened */
 

@@ -501,8 +501,6 @@ static void share(const struct tree_view *view, struct browse *browse)
     if (node == 0)
         return;
     const struct session_tree_node *of = session_tree_node(view->tree, node);
-    browse->stack = session_tree_stack(view->tree, node);
-    browse->has_stack = true;
     if (of->functions > 0) {
         browse->function = of->function;
         browse->has_function = true;
