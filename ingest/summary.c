@@ -282,11 +282,7 @@ static bool build(struct tree *tree)
     return true;
 }
 
-static int compare_bytes(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return ORDER(y, x);
-}
+ARRAY_ORDER(compare_bytes, uint64_t, ORDER(*b, *a))
 
 /* Returns how many bytes a process, or one below it, must have allocated to be shown. */
 static uint64_t find_least(const struct tree *tree, size_t processes)

@@ -52,7 +52,8 @@ static inline void free_all(void **items, size_t count)
 #define ARRAY_ORDER(name, type, order)                                                             \
     static int name(const void *left, const void *right)                                           \
     {                                                                                              \
-        const type *a = left, *b = right;                                                          \
+        const type *a = left;                                                                      \
+        const type *b = right;                                                                     \
         return order;                                                                              \
     }
 

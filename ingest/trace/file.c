@@ -251,14 +251,9 @@ static bool trace_containers_index(struct trace_file *file)
     return true;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const struct trace_slot *x = a, *y = b;
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    /* A packed chunk comes before the chunk in its slot. */
-    return (x->packed_length == 0) - (y->packed_length == 0);
-}
+/* A packed chunk comes before the chunk in its slot. */
+ARRAY_ORDER(compare_numbers, struct trace_slot,
+            ORDER(a->number, b->number) ?: (a->packed_length == 0) - (b->packed_length == 0))
 
 /* Drops from the index the slots whose chunks are also there as packed ones: the process that
  * packed them was stopped before it had freed their space. Sorts the index by slot number. */

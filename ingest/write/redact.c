@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
+
 struct redact {
     char *root; /* with a slash at its end; NULL: there is none */
     struct table_sink sink;
@@ -185,10 +187,7 @@ struct files {
     size_t count;
 };
 
-static int compare_paths(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
+ARRAY_ORDER(compare_paths, char *const, strcmp(*a, *b))
 
 static bool is_of_executable(const struct session_facts *facts, uint32_t id)
 {

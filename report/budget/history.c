@@ -134,11 +134,7 @@ bool history_is_first(const struct history *history, size_t run, size_t at)
     return history_find(&history->runs[run], value->name, value->unit) == value;
 }
 
-static int by_value(const void *left, const void *right)
-{
-    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return ORDER(a, b);
-}
+ARRAY_ORDER(by_value, int64_t, ORDER(*a, *b))
 
 size_t history_median(const struct history *history, const char *name, const char *unit,
                       size_t last, int64_t *median)

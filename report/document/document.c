@@ -227,12 +227,7 @@ struct alike {
     char **text;
 };
 
-static int by_text(const void *left, const void *right)
-{
-    const struct alike *a = left, *b = right;
-    const int order = strcmp(*a->text, *b->text);
-    return order != 0 ? order : strcmp(a->whole, b->whole);
-}
+ARRAY_ORDER(by_text, struct alike, strcmp(*a->text, *b->text) ?: strcmp(a->whole, b->whole))
 
 /* Gives names that differ and look alike a longer form. Returns false if memory is exhausted. */
 static bool part_alike(struct alike *list, size_t count, bool whole)

@@ -606,13 +606,8 @@ static bool is_shown(const struct session_leak *leak)
     return leak->kind == SESSION_LEAK_LATER || leak->kind == SESSION_LEAK_START_UP;
 }
 
-static int by_bytes(const void *left, const void *right)
-{
-    const struct session_leak *a = left, *b = right;
-    if (is_shown(a) != is_shown(b))
-        return is_shown(a) ? -1 : 1;
-    return a->bytes < b->bytes ? 1 : a->bytes > b->bytes ? -1 : 0;
-}
+ARRAY_ORDER(by_bytes, struct session_leak,
+            ORDER(is_shown(b), is_shown(a)) ?: ORDER(b->bytes, a->bytes))
 
 static void mark_leaks(const struct page *page)
 {

@@ -126,11 +126,7 @@ static double share_of(const struct page_tree *tree, const struct node *node)
     return most;
 }
 
-static int by_share(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-    return a < b ? 1 : a > b ? -1 : 0;
-}
+ARRAY_ORDER(by_share, double, ORDER(*b, *a))
 
 size_t page_tree_cut(struct page_tree *tree, size_t most, double *share)
 {

@@ -323,12 +323,7 @@ static bool collect(struct listing *listing, struct session *session)
     return !listing->exhausted || session_fail_memory(listing->error, "the graphs");
 }
 
-static int compare(const void *left, const void *right)
-{
-    const struct session_graph *a = left, *b = right;
-    const int order = strcmp(a->name, b->name);
-    return order != 0 ? order : (int)a->place - (int)b->place;
-}
+ARRAY_ORDER(compare, struct session_graph, strcmp(a->name, b->name) ?: ORDER(a->place, b->place))
 
 bool session_graphs(struct session *session, struct session_graph **graphs, size_t *count,
                     struct session_error *error)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemas/array.h"
 #include "session/filter/field_names.h"
 #include "session/filter/pins.h"
 #include "session/filter/references.h"
@@ -19,10 +20,7 @@ struct ranked {
     uint32_t id;
 };
 
-static int compare_ranked(const void *left, const void *right)
-{
-    return strcmp(((const struct ranked *)left)->name, ((const struct ranked *)right)->name);
-}
+ARRAY_ORDER(compare_ranked, struct ranked, strcmp(a->name, b->name))
 
 /* Ranks the name ids. Equal names have the same rank, null comes last. */
 static bool rank_names(const struct field_names *names, uint64_t *rank)

@@ -384,11 +384,7 @@ struct named_thread {
     size_t id;
 };
 
-static int by_name(const void *left, const void *right)
-{
-    return strcmp(((const struct named_thread *)left)->name,
-                  ((const struct named_thread *)right)->name);
-}
+ARRAY_ORDER(by_name, struct named_thread, strcmp(a->name, b->name))
 
 /* Puts the number of a thread before its name if another thread has the same name. */
 static bool label_threads(struct names *names, struct session_error *error)

@@ -491,11 +491,7 @@ bool selection_source(struct selection *selection, const char *path,
     return *lines != NULL;
 }
 
-static int compare_files(const void *left, const void *right)
-{
-    return strcmp(((const struct session_source_file *)left)->path,
-                  ((const struct session_source_file *)right)->path);
-}
+ARRAY_ORDER(compare_files, struct session_source_file, strcmp(a->path, b->path))
 
 static uint32_t file_of(const struct classes *classes, uint32_t node)
 {

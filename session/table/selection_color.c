@@ -396,13 +396,6 @@ static int compare_categories(const void *left, const void *right, void *context
            ORDER(ranking->allocations[b], ranking->allocations[a]) ?: ORDER(a, b);
 }
 
-static int compare_numbers(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left;
-    uint32_t b = *(const uint32_t *)right;
-    return ORDER(a, b);
-}
-
 /* Lists the categories that occur, largest first. Those of a scale keep the scale's order. */
 static uint32_t rank_categories(struct categories *categories, uint32_t *ranked)
 {
@@ -413,7 +406,7 @@ static uint32_t rank_categories(struct categories *categories, uint32_t *ranked)
     qsort_r(ranked, count, sizeof(*ranked), compare_categories, categories);
     enum session_color_by by = categories->map->by;
     if (by == SESSION_COLOR_SIZE || by == SESSION_COLOR_AGE || by == SESSION_COLOR_LIFETIME)
-        qsort(ranked, count < NAMED ? count : NAMED, sizeof(*ranked), compare_numbers);
+        qsort(ranked, count < NAMED ? count : NAMED, sizeof(*ranked), array_order32);
     return count;
 }
 

@@ -330,12 +330,7 @@ static int compare_common(const struct place *a, const struct place *b)
     return ORDER(a->row.function, b->row.function) ?: ORDER(a->row.size, b->row.size) ?: ORDER(a->row.name_count, b->row.name_count) ?: strcmp(a->row.names, b->row.names);
 }
 
-static int compare_places(const void *left, const void *right)
-{
-    const struct place *a = left, *b = right;
-    const int order = compare_common(a, b);
-    return order != 0 ? order : a->stack < b->stack ? -1 : a->stack > b->stack;
-}
+ARRAY_ORDER(compare_places, struct place, compare_common(a, b) ?: ORDER(a->stack, b->stack))
 
 static int compare_candidates(const void *left, const void *right)
 {

@@ -75,11 +75,7 @@ static const char *field_of(const struct session_table *table, size_t column)
     return strcasecmp(title, "id") == 0 && strcmp(origin, "stack") == 0 ? "stack" : NULL;
 }
 
-static int compare_numbers(const void *left, const void *right)
-{
-    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return ORDER(a, b);
-}
+ARRAY_ORDER(compare_numbers, uint64_t, ORDER(*a, *b))
 
 /* Writes the numbers of a column as a step: runs as ranges. Returns it, malloc()ed; NULL if there
  * is no number, or no memory. */

@@ -116,11 +116,7 @@ static bool add_side(const struct compare_side *side, enum session_growth_by by,
     return good;
 }
 
-static int by_name(const void *left, const void *right)
-{
-    return strcmp(((const struct compare_row *)left)->name,
-                  ((const struct compare_row *)right)->name);
-}
+ARRAY_ORDER(by_name, struct compare_row, strcmp(a->name, b->name))
 
 /* Adds a row to another one of the same name, and frees it. Returns false if memory is exhausted.
  */
