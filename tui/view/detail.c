@@ -12,12 +12,9 @@
 #include "session/block.h"
 #include "session/user_code.h"
 #include "tui/screen/format.h"
-#include "tui/screen/table.h"
 #include "tui/screen/theme.h"
-#include "tui/view/common/browse.h"
-#include "tui/view/common/list.h"
 #include "tui/view/common/offers.h"
-#include "tui/view/view.h"
+#include "tui/view/common/table_view.h"
 
 #define DETAIL_FRAMES 256
 #define DETAIL_MEMBERS 256
@@ -78,7 +75,7 @@ struct detail_line {
 
 #define DETAIL_TRAIL 32
 struct detail {
-    struct table table;
+    struct table_view view;
     struct load facts_load, around_load, chain_load;
     const struct detail_facts *facts; /* NULL: not known yet; so with the others */
     const struct detail_around *around;
@@ -88,8 +85,6 @@ struct detail {
     uint64_t renewals;                 /* the state of the session that the ids are of */
     uint64_t trail[DETAIL_TRAIL];
     size_t trail_length;
-    struct detail_line *lines;
-    size_t count, capacity;
 };
 
 static void read_stack(struct session *session, uint32_t stack, struct detail_stack *read)
@@ -194,7 +189,8 @@ enum part {
 };
 
 struct writing {
-    struct detail *detail;
+    struct list_data *lines;
+    size_t capacity;
     const struct browse *browse;
     const struct session *session;
     enum part part;
@@ -205,10 +201,10 @@ struct writing {
 /* Adds an empty line. If memory is exhausted, the page ends here. */
 static struct detail_line *add(struct writing *writing, const char *label)
 {
-    struct detail *detail = writing->detail;
-    if (!ARRAY_GROW(detail->lines, detail->count, detail->capacity))
+    struct list_data *lines = writing->lines;
+    if (!array_grow(&lines->rows, &writing->capacity, lines->count + 1, sizeof(struct detail_line)))
         return &writing->unused;
-    struct detail_line *line = &detail->lines[detail->count++];
+    struct detail_line *line = (struct detail_line *)lines->rows + lines->count++;
     *line = (struct detail_line){.key = (uint64_t)writing->part << 32 | writing->number++};
     snprintf(line->label, sizeof(line->label), "%s", label);
     return line;
@@ -539,20 +535,35 @@ static void write_members(struct writing *writing, const struct detail_facts *fa
         write_padding(writing, end, facts->type_size);
 }
 
-/* Writes the lines of the page from what is known. */
-static void write_lines(struct detail *detail, const struct browse *browse)
+/* The lines are those of what is known, and of what the user waits for. */
+static bool ask(const void *view, const struct browse *browse, struct list_request *request)
 {
-    struct writing writing = {.detail = detail, .browse = browse, .session = browse->session};
+    const struct detail *detail = view;
+    char pending[PENDING_SIZE];
+    request->of[1] = detail->shown;
+    request->of[2] = (uint64_t)(uintptr_t)detail->facts;
+    request->of[3] = (uint64_t)(uintptr_t)detail->around;
+    request->of[4] = (uint64_t)(uintptr_t)detail->chain;
+    snprintf(request->text, sizeof(request->text), "%" PRIu64 " %s", browse->renewals,
+             browse_pending(pending, browse));
+    return true;
+}
+
+static bool make(const void *view, struct list_data *data)
+{
+    const struct detail *detail = view;
     const struct detail_facts *facts = detail->facts;
-    detail->count = 0;
+    struct writing writing = {
+        .lines = data, .browse = detail->view.browse, .session = detail->view.session};
     if (!facts || !facts->found)
-        return;
+        return facts || (detail->shown == 0 && detail->view.browse->sought.ns == 0);
     write_block(&writing, facts);
     write_life(&writing, facts, detail->around);
     write_stacks(&writing, facts);
     write_around(&writing, facts, detail->around);
     write_chain(&writing, detail->chain);
     write_members(&writing, facts);
+    return true;
 }
 
 enum { COLUMN_LABEL, COLUMN_VALUE, COLUMN_PLACE, COLUMNS };
@@ -563,22 +574,20 @@ static const struct table_column columns[COLUMNS] = {
     [COLUMN_PLACE] = {"where", 28, 76, .text = true, .unsorted = true},
 };
 
-static void destroy(void *view, struct browse *browse)
+static void close_view(void *view, struct browse *browse)
 {
     struct detail *detail = view;
     load_clear(&browse->loader, &detail->facts_load);
     load_clear(&browse->loader, &detail->around_load);
     load_clear(&browse->loader, &detail->chain_load);
     function_matchers_clear(&detail->matchers, browse);
-    FREE_ALL(detail->lines, detail);
 }
 
 /* ---- the table -------------------------------------------------------------------------- */
 
-static void cell(void *context, size_t row, size_t column, struct table_cell *out)
+static void cell(const void *view, const void *row, size_t column, struct table_cell *out)
 {
-    const struct detail *detail = context;
-    const struct detail_line *line = &detail->lines[row];
+    const struct detail_line *line = row;
     out->styled = true;
     out->style = theme_style(column == COLUMN_LABEL && line->role != THEME_HEADING ? THEME_FAINT
                                                                                    : line->role);
@@ -594,24 +603,24 @@ static void cell(void *context, size_t row, size_t column, struct table_cell *ou
     }
 }
 
-static uint64_t key(void *context, size_t row)
-{
-    return ((const struct detail *)context)->lines[row].key;
-}
-
-static struct table_source source_of(const struct detail *detail)
-{
-    return (struct table_source){.context = (void *)detail,
-                                 .columns = columns,
-                                 .column_count = COLUMNS,
-                                 .rows = detail->count,
-                                 .cell = cell,
-                                 .key = key};
-}
+static const struct list_kind lines = {.columns = columns,
+                                       .column_count = COLUMNS,
+                                       .row_size = sizeof(struct detail_line),
+                                       .ascending = true,
+                                       .make = make,
+                                       .ask = ask,
+                                       .cell = cell};
 
 static const struct detail_line *selected_line(const struct detail *detail)
 {
-    return detail->table.selected < detail->count ? &detail->lines[detail->table.selected] : NULL;
+    return list_selected(&detail->view.list);
+}
+
+static const char *none(const void *view)
+{
+    return ((const struct detail *)view)->shown == 0
+               ? "no allocation is selected: choose one in the list (8) and press Enter"
+               : "this allocation is not known here: choose one in the list (8) and press Enter";
 }
 
 /* ---- actions ---------------------------------------------------------------------------- */
@@ -619,8 +628,8 @@ static const struct detail_line *selected_line(const struct detail *detail)
 static void show(struct detail *detail, struct browse *browse, uint64_t id)
 {
     detail->shown = browse->allocation = id;
-    detail->table.selected = detail->table.first = 0;
-    detail->table.has_key = false;
+    detail->view.list.table.selected = detail->view.list.table.first = 0;
+    detail->view.list.table.has_key = false;
 }
 
 /* Shows another block. Esc comes back to this one. */
@@ -661,10 +670,10 @@ static void follow(struct detail *detail, struct browse *browse)
         open_source(detail, browse);
 }
 
-/* Returns false if the action is another one. */
-static bool act(struct detail *detail, struct browse *browse, enum action action)
+static bool act(void *view, struct browse *browse, const struct view_input *input)
 {
-    switch (action) {
+    struct detail *detail = view;
+    switch (input->action) {
     case ACTION_FOLLOW:
         follow(detail, browse);
         return true;
@@ -714,8 +723,9 @@ static uint32_t detail_user(const struct detail_facts *facts)
     return facts->user < DETAIL_FRAMES ? facts->born.frames[facts->user].function : 0;
 }
 
-static void load_matchers(struct detail *detail, struct browse *browse)
+static void load_matchers(void *view, struct browse *browse)
 {
+    struct detail *detail = view;
     const struct detail_facts *facts = detail->facts;
     const struct detail_line *line = selected_line(detail);
     if (facts)
@@ -723,42 +733,10 @@ static void load_matchers(struct detail *detail, struct browse *browse)
                             line ? line->function : 0);
 }
 
-static bool update(void *view, struct browse *browse, const struct view_input *input)
+static void prepare(void *view, struct browse *browse)
 {
-    struct detail *detail = view;
-    const struct table_place place = {0, 0, input->width, input->height};
-    take_request(detail, browse);
-    bool used = act(detail, browse, input->action);
-    if (!used) {
-        const struct table_source source = source_of(detail);
-        const enum table_answer answer =
-            list_update_table(browse, &detail->table, &source, input, &place);
-        used = answer != TABLE_IGNORED;
-        if (answer == TABLE_FOLLOW)
-            follow(detail, browse);
-    }
-    detail_load(detail, browse);
-    write_lines(detail, browse);
-    const struct table_source source = source_of(detail);
-    table_settle(&detail->table, &source, &place);
-    if (!input->more)
-        load_matchers(detail, browse);
-    return used;
-}
-
-static void render(const void *view, const struct browse *browse, const struct area *area)
-{
-    const struct detail *detail = view;
-    const struct table_source source = source_of(detail);
-    table_render(&detail->table, &source, area);
-    if (detail->shown == 0 && browse->sought.ns == 0)
-        area_text(area, 2, 2, theme_style(THEME_FAINT),
-                  "no allocation is selected: choose one in the list (8) and press Enter");
-    else if (detail->facts && !detail->facts->found)
-        area_text(area, 2, 2, theme_style(THEME_FAINT),
-                  "this allocation is not known here: choose one in the list (8) and press Enter");
-    else if (detail->count == 0)
-        list_render_empty(browse, area, 2, false);
+    take_request(view, browse);
+    detail_load(view, browse);
 }
 
 /* ---- offers ----------------------------------------------------------------------------- */
@@ -788,21 +766,14 @@ static size_t offers(void *view, struct browse *browse, struct view_offer *out, 
 static bool copy(void *view, struct browse *browse, FILE *out)
 {
     const struct detail *detail = view;
-    for (size_t i = 0; i < detail->count; i++) {
-        const struct detail_line *line = &detail->lines[i];
+    for (size_t i = 0; i < detail->view.list.count; i++) {
+        const struct detail_line *line = list_row(&detail->view.list, i);
         fprintf(out, "%-24s%s", line->label, line->name ? line->name : line->value);
         if (line->place)
             fprintf(out, "  %s:%" PRIu32, line->place, line->line);
         fputc('\n', out);
     }
-    return detail->count > 0;
-}
-
-static bool table(void *view, struct browse *browse, FILE *out, enum table_format format)
-{
-    const struct table_source source = source_of(view);
-    table_write(&source, out, format);
-    return source.rows > 0;
+    return detail->view.list.count > 0;
 }
 
 static const struct key_binding keys[] = {
@@ -816,17 +787,25 @@ static const struct key_binding keys[] = {
     {ACTION_OPEN, "its source", .keys = {'o'}, .footer = "source"},
 };
 
+static const struct table_view_kind kind = {.size = sizeof(struct detail),
+                                            .list = &lines,
+                                            .none = none,
+                                            .prepare = prepare,
+                                            .act = act,
+                                            .side_loaded = load_matchers,
+                                            .close = close_view};
+
 const struct view_ops detail_view = {
     .name = "detail",
     .title = "Detail",
     .help = "All that is known about one allocation: who allocated and freed it, what lay beside "
             "it, and what its address held before and after it.",
     .keys = KEY_TABLE(keys),
-    .size = sizeof(struct detail),
-    .destroy = destroy,
-    .update = update,
-    .render = render,
+    .rows = &kind,
+    .destroy = table_view_destroy,
+    .update = table_view_update,
+    .render = table_view_render,
     .offers = offers,
     .copy = copy,
-    .table = table,
+    .table = table_view_write,
 };

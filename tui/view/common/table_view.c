@@ -180,8 +180,12 @@ static bool act(struct table_view *view, struct browse *browse, const struct vie
     const enum table_answer answer = view->in_side
                                          ? list_update(&view->side, browse, input, &places.side)
                                          : list_update(&view->list, browse, input, &places.main);
-    if (answer == TABLE_FOLLOW)
-        follow(view, browse);
+    if (answer == TABLE_FOLLOW) {
+        struct view_input enter = *input;
+        enter.action = ACTION_FOLLOW;
+        if (!view->kind->act || !view->kind->act(view, browse, &enter))
+            follow(view, browse);
+    }
     return answer != TABLE_IGNORED;
 }
 
