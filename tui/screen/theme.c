@@ -135,116 +135,54 @@ static const char *const names[THEME_KINDS] = {
 
 static enum theme_kind in_use = THEME_DARK;
 
-static const struct cell_style dark[THEME_ROLES] = {
-    [THEME_PLAIN] = {NONE, NONE, 0},
-    [THEME_TITLE] = {NONE, NONE, CELL_BOLD},
-    [THEME_TAB] = {NONE, NONE, CELL_DIM},
-    [THEME_TAB_ACTIVE] = {NONE, NONE, CELL_BOLD | CELL_REVERSE},
-    [THEME_HEADING] = {74, NONE, CELL_BOLD},
-    [THEME_FAINT] = {GREY, NONE, 0},
-    [THEME_STRONG] = {NONE, NONE, CELL_BOLD},
-    [THEME_FILTER] = {36, NONE, 0},
-    [THEME_ERROR] = {167, NONE, CELL_BOLD | CELL_UNDERLINE},
-    [THEME_WARNING] = {172, NONE, CELL_BOLD},
-    [THEME_GOOD] = {36, NONE, 0},
-    [THEME_CURSOR] = {NONE, NONE, CELL_REVERSE},
-    [THEME_SELECTED] = {NONE, 238, CELL_UNDERLINE},
-    [THEME_KEY] = {74, NONE, CELL_BOLD},
-    [THEME_MATCH] = {172, NONE, CELL_BOLD},
-    [THEME_TRANSIENT] = {240, NONE, 0},
-    [THEME_FILTERED] = {240, NONE, CELL_DIM},
-    [THEME_SHARE] = {NONE, 237, 0},
-    [THEME_NEAR] = {NONE, 238, 0},
-    [THEME_POINT] = {NONE, 15, 0},
-    [THEME_LINE] = {231, NONE, CELL_BOLD},
-    [THEME_PATH] = {74, NONE, CELL_REVERSE},
-    [THEME_CHOSEN] = {NONE, NONE, CELL_BOLD | CELL_REVERSE},
-};
-
-static const struct cell_style light[THEME_ROLES] = {
-    [THEME_PLAIN] = {NONE, NONE, 0},
-    [THEME_TITLE] = {NONE, NONE, CELL_BOLD},
-    [THEME_TAB] = {242, NONE, 0},
-    [THEME_TAB_ACTIVE] = {NONE, NONE, CELL_BOLD | CELL_REVERSE},
-    [THEME_HEADING] = {25, NONE, CELL_BOLD},
-    [THEME_FAINT] = {242, NONE, 0},
-    [THEME_STRONG] = {NONE, NONE, CELL_BOLD},
-    [THEME_FILTER] = {23, NONE, 0},
-    [THEME_ERROR] = {124, NONE, CELL_BOLD | CELL_UNDERLINE},
-    [THEME_WARNING] = {130, NONE, CELL_BOLD},
-    [THEME_GOOD] = {22, NONE, 0},
-    [THEME_CURSOR] = {NONE, NONE, CELL_REVERSE},
-    [THEME_SELECTED] = {NONE, 253, CELL_UNDERLINE},
-    [THEME_KEY] = {25, NONE, CELL_BOLD},
-    [THEME_MATCH] = {130, NONE, CELL_BOLD},
-    [THEME_TRANSIENT] = {247, NONE, 0},
-    [THEME_FILTERED] = {247, NONE, 0},
-    [THEME_SHARE] = {NONE, 254, 0},
-    [THEME_NEAR] = {NONE, 252, 0},
-    [THEME_POINT] = {NONE, 254, 0},
-    [THEME_LINE] = {16, NONE, CELL_BOLD},
-    [THEME_PATH] = {25, NONE, CELL_REVERSE},
-    [THEME_CHOSEN] = {NONE, NONE, CELL_BOLD | CELL_REVERSE},
-};
-
-/* Good is blue and a warning yellow; an error is underlined as well. */
-static const struct cell_style color_blind[THEME_ROLES] = {
-    [THEME_PLAIN] = {NONE, NONE, 0},
-    [THEME_TITLE] = {NONE, NONE, CELL_BOLD},
-    [THEME_TAB] = {NONE, NONE, CELL_DIM},
-    [THEME_TAB_ACTIVE] = {NONE, NONE, CELL_BOLD | CELL_REVERSE},
-    [THEME_HEADING] = {75, NONE, CELL_BOLD},
-    [THEME_FAINT] = {GREY, NONE, 0},
-    [THEME_STRONG] = {NONE, NONE, CELL_BOLD},
-    [THEME_FILTER] = {117, NONE, 0},
-    [THEME_ERROR] = {208, NONE, CELL_BOLD | CELL_UNDERLINE},
-    [THEME_WARNING] = {220, NONE, CELL_BOLD},
-    [THEME_GOOD] = {39, NONE, 0},
-    [THEME_CURSOR] = {NONE, NONE, CELL_REVERSE},
-    [THEME_SELECTED] = {NONE, 238, CELL_UNDERLINE},
-    [THEME_KEY] = {75, NONE, CELL_BOLD},
-    [THEME_MATCH] = {220, NONE, CELL_BOLD},
-    [THEME_TRANSIENT] = {240, NONE, 0},
-    [THEME_FILTERED] = {240, NONE, CELL_DIM},
-    [THEME_SHARE] = {NONE, 237, 0},
-    [THEME_NEAR] = {NONE, 238, 0},
-    [THEME_POINT] = {NONE, 15, 0},
-    [THEME_LINE] = {16, NONE, CELL_BOLD},
-    [THEME_PATH] = {75, NONE, CELL_REVERSE},
-    [THEME_CHOSEN] = {NONE, NONE, CELL_BOLD | CELL_REVERSE},
-};
-
-static const struct cell_style mono[THEME_ROLES] = {
-    [THEME_PLAIN] = {NONE, NONE, 0},
-    [THEME_TITLE] = {NONE, NONE, CELL_BOLD},
-    [THEME_TAB] = {NONE, NONE, CELL_DIM},
-    [THEME_TAB_ACTIVE] = {NONE, NONE, CELL_BOLD | CELL_REVERSE},
-    [THEME_HEADING] = {NONE, NONE, CELL_BOLD},
-    [THEME_FAINT] = {NONE, NONE, CELL_DIM},
-    [THEME_STRONG] = {NONE, NONE, CELL_BOLD},
-    [THEME_FILTER] = {NONE, NONE, 0},
-    [THEME_ERROR] = {NONE, NONE, CELL_BOLD | CELL_UNDERLINE},
-    [THEME_WARNING] = {NONE, NONE, CELL_BOLD},
-    [THEME_GOOD] = {NONE, NONE, 0},
-    [THEME_CURSOR] = {NONE, NONE, CELL_REVERSE},
-    [THEME_SELECTED] = {NONE, NONE, CELL_UNDERLINE},
-    [THEME_KEY] = {NONE, NONE, CELL_BOLD},
-    [THEME_MATCH] = {NONE, NONE, CELL_BOLD | CELL_UNDERLINE},
-    [THEME_TRANSIENT] = {NONE, NONE, CELL_DIM},
-    [THEME_FILTERED] = {NONE, NONE, CELL_DIM},
-    [THEME_SHARE] = {NONE, NONE, CELL_UNDERLINE},
-    [THEME_NEAR] = {NONE, NONE, 0},
-    [THEME_POINT] = {NONE, NONE, CELL_REVERSE},
-    [THEME_LINE] = {NONE, NONE, CELL_BOLD},
-    [THEME_PATH] = {NONE, NONE, CELL_REVERSE | CELL_DIM},
-    [THEME_CHOSEN] = {NONE, NONE, CELL_BOLD},
-};
-
-static const struct cell_style *const styles[THEME_KINDS] = {
-    [THEME_DARK] = dark,
-    [THEME_LIGHT] = light,
-    [THEME_COLOR_BLIND] = color_blind,
-    [THEME_MONO] = mono,
+/* Inks or papers of the dark, the light and the colour-blind theme, with
+ * the attributes of these and of the one without colours. In the colour-blind theme good is blue
+ * and a warning yellow; an error is underlined as well. */
+#define INK(dark, light, blind, attributes, mono)                                                  \
+    {                                                                                              \
+        {dark, NONE, attributes}, {light, NONE, attributes}, {blind, NONE, attributes},            \
+        {                                                                                          \
+            NONE, NONE, mono                                                                       \
+        }                                                                                          \
+    }
+#define PAPER(dark, light, blind, attributes, mono)                                                \
+    {                                                                                              \
+        {NONE, dark, attributes}, {NONE, light, attributes}, {NONE, blind, attributes},            \
+        {                                                                                          \
+            NONE, NONE, mono                                                                       \
+        }                                                                                          \
+    }
+#define NO_COLOR(attributes) INK(NONE, NONE, NONE, attributes, attributes)
+static const struct cell_style styles[THEME_ROLES][THEME_KINDS] = {
+    [THEME_PLAIN] = NO_COLOR(0),
+    [THEME_TITLE] = NO_COLOR(CELL_BOLD),
+    [THEME_TAB] = {{NONE, NONE, CELL_DIM},
+                   {242, NONE, 0},
+                   {NONE, NONE, CELL_DIM},
+                   {NONE, NONE, CELL_DIM}},
+    [THEME_TAB_ACTIVE] = NO_COLOR(CELL_BOLD | CELL_REVERSE),
+    [THEME_HEADING] = INK(74, 25, 75, CELL_BOLD, CELL_BOLD),
+    [THEME_FAINT] = INK(GREY, 242, GREY, 0, CELL_DIM),
+    [THEME_STRONG] = NO_COLOR(CELL_BOLD),
+    [THEME_FILTER] = INK(36, 23, 117, 0, 0),
+    [THEME_ERROR] = INK(167, 124, 208, CELL_BOLD | CELL_UNDERLINE, CELL_BOLD | CELL_UNDERLINE),
+    [THEME_WARNING] = INK(172, 130, 220, CELL_BOLD, CELL_BOLD),
+    [THEME_GOOD] = INK(36, 22, 39, 0, 0),
+    [THEME_CURSOR] = NO_COLOR(CELL_REVERSE),
+    [THEME_SELECTED] = PAPER(238, 253, 238, CELL_UNDERLINE, CELL_UNDERLINE),
+    [THEME_KEY] = INK(74, 25, 75, CELL_BOLD, CELL_BOLD),
+    [THEME_MATCH] = INK(172, 130, 220, CELL_BOLD, CELL_BOLD | CELL_UNDERLINE),
+    [THEME_TRANSIENT] = INK(240, 247, 240, 0, CELL_DIM),
+    [THEME_FILTERED] = {{240, NONE, CELL_DIM},
+                        {247, NONE, 0},
+                        {240, NONE, CELL_DIM},
+                        {NONE, NONE, CELL_DIM}},
+    [THEME_SHARE] = PAPER(237, 254, 237, 0, CELL_UNDERLINE),
+    [THEME_NEAR] = PAPER(238, 252, 238, 0, 0),
+    [THEME_POINT] = PAPER(15, 254, 15, 0, CELL_REVERSE),
+    [THEME_LINE] = INK(231, 16, 16, CELL_BOLD, CELL_BOLD),
+    [THEME_PATH] = INK(74, 25, 75, CELL_REVERSE, CELL_REVERSE | CELL_DIM),
+    [THEME_CHOSEN] = INK(NONE, NONE, NONE, CELL_BOLD | CELL_REVERSE, CELL_BOLD),
 };
 
 /* The colours of categories, from xterm's. On a dark and on a light ground they are ten muted hues
@@ -306,7 +244,7 @@ enum theme_kind theme_in_use(void)
 
 struct cell_style theme_style(enum theme_role role)
 {
-    return styles[in_use][role < THEME_ROLES ? role : THEME_PLAIN];
+    return styles[role < THEME_ROLES ? role : THEME_PLAIN][in_use];
 }
 
 struct cell_style theme_category(const struct grid *grid, size_t position, size_t rest, int fixed)
