@@ -200,9 +200,7 @@ static void label(const void *view, const void *row, char *out, size_t size)
     snprintf(out, size, "this arena: %.100s", ((const struct arena_row *)row)->name);
 }
 
-static const struct list_kind arenas_list = {.columns = columns,
-                                             .column_count = COLUMNS,
-                                             .row_size = sizeof(struct arena_row),
+static const struct list_kind arenas_list = {LIST_OF(struct arena_row),
                                              .sort = COLUMN_BYTES,
                                              .load = LIST_LOAD(arenas_data, run, list_free_rows),
                                              .ask = ask,

@@ -603,13 +603,8 @@ static void cell(const void *view, const void *row, size_t column, struct table_
     }
 }
 
-static const struct list_kind lines = {.columns = columns,
-                                       .column_count = COLUMNS,
-                                       .row_size = sizeof(struct detail_line),
-                                       .ascending = true,
-                                       .make = make,
-                                       .ask = ask,
-                                       .cell = cell};
+static const struct list_kind lines = {LIST_OF(struct detail_line), .ascending = true, .make = make,
+                                       .ask = ask, .cell = cell};
 
 static const struct detail_line *selected_line(const struct detail *detail)
 {

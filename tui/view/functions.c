@@ -236,10 +236,8 @@ static void cell(const void *view, const void *row, size_t column, struct table_
     }
 }
 
-static const struct list_kind rows_list = {.columns = columns,
-                                           .column_count = COLUMNS,
+static const struct list_kind rows_list = {LIST_OF(struct function_row),
                                            .last_optional = true,
-                                           .row_size = sizeof(struct function_row),
                                            .sort = COLUMN_TOTAL,
                                            .load = LIST_LOAD(rows_data, run_rows, clear_rows),
                                            .key = key,

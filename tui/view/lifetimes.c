@@ -165,9 +165,7 @@ static void label(const void *view, const void *row, char *out, size_t size)
     snprintf(out, size, "lived %s", life);
 }
 
-static const struct list_kind lifetimes_list = {.columns = columns,
-                                                .column_count = COLUMNS,
-                                                .row_size = sizeof(struct life_row),
+static const struct list_kind lifetimes_list = {LIST_OF(struct life_row),
                                                 .ascending = true,
                                                 .load = LIST_LOAD(lifetimes_data, run, NULL),
                                                 .ask = ask,

@@ -395,10 +395,8 @@ static void label(const void *view, const void *row, char *out, size_t size)
     snprintf(out, size, "this one: %.100s", of->row.name ? of->row.name : SESSION_UNKNOWN_TYPE);
 }
 
-static const struct list_kind retained_list = {.columns = columns,
-                                               .column_count = COLUMNS,
+static const struct list_kind retained_list = {LIST_OF(struct retained_row),
                                                .last_optional = true,
-                                               .row_size = sizeof(struct retained_row),
                                                .sort = COLUMN_BYTES,
                                                .load = LIST_LOAD(retained_data, run, clear),
                                                .ask = ask,

@@ -225,9 +225,7 @@ static void label(const void *view, const void *row, char *out, size_t size)
     snprintf(out, size, "live at %s", format_instant(time, data_of(view)->moment.ns));
 }
 
-static const struct list_kind ledger = {.columns = columns,
-                                        .column_count = COLUMNS,
-                                        .row_size = sizeof(struct class_row),
+static const struct list_kind ledger = {LIST_OF(struct class_row),
                                         .load = LIST_LOAD(rss_data, run, clear),
                                         .ask = ask,
                                         .cell = cell,

@@ -125,9 +125,7 @@ static void label(const void *view, const void *row, char *out, size_t size)
     snprintf(out, size, "%s bytes", text);
 }
 
-static const struct list_kind sizes_list = {.columns = columns,
-                                            .column_count = COLUMNS,
-                                            .row_size = sizeof(struct session_size_sums),
+static const struct list_kind sizes_list = {LIST_OF(struct session_size_sums),
                                             .sort = COLUMN_BYTES,
                                             .load = LIST_LOAD(sizes_data, run, list_free_rows),
                                             .ask = ask,

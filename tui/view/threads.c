@@ -283,9 +283,7 @@ static void label(const void *view, const void *row, char *out, size_t size)
              name_of(view, shown));
 }
 
-static const struct list_kind threads_list = {.columns = columns,
-                                              .column_count = COLUMNS,
-                                              .row_size = sizeof(struct thread_row),
+static const struct list_kind threads_list = {LIST_OF(struct thread_row),
                                               .sort = COLUMN_BYTES,
                                               .load = LIST_LOAD(threads_data, run, clear),
                                               .cell = cell,

@@ -220,10 +220,8 @@ static void label(const void *view, const void *row, char *out, size_t size)
              name_of(view, ((const struct session_type_sums *)row)->type));
 }
 
-static const struct list_kind types_list = {.columns = columns,
-                                            .column_count = COLUMNS,
+static const struct list_kind types_list = {LIST_OF(struct session_type_sums),
                                             .last_optional = true,
-                                            .row_size = sizeof(struct session_type_sums),
                                             .sort = COLUMN_AT_PEAK,
                                             .load = LIST_LOAD(list_data, run, list_free_rows),
                                             .key = key,

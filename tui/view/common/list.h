@@ -60,6 +60,9 @@ struct list_kind {
     void (*label)(const void *view, const void *row, char *out, size_t size);
 };
 
+/* The members of a kind whose rows have this type, with the table `columns` of COLUMNS. */
+#define LIST_OF(type) .columns = columns, .column_count = COLUMNS, .row_size = sizeof(type)
+
 /* Frees the rows, as the `clear` of a load_kind. */
 void list_free_rows(void *data);
 #define LIST_LOAD(data, run, clear)                                                                \

@@ -263,9 +263,7 @@ static size_t offers(void *view, struct browse *browse, struct view_offer *out, 
     return count;
 }
 
-static const struct list_kind diff_list = {.columns = columns,
-                                           .column_count = COLUMNS,
-                                           .row_size = sizeof(struct compare_row),
+static const struct list_kind diff_list = {LIST_OF(struct compare_row),
                                            .sort = COLUMN_NET,
                                            .load = LIST_LOAD(diff_data, run, clear),
                                            .ask = ask,

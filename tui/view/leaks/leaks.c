@@ -438,9 +438,7 @@ static void label(const void *view, const void *row, char *out, size_t size)
     snprintf(out, size, "the blocks of this group");
 }
 
-static const struct list_kind groups_list = {.columns = columns,
-                                             .column_count = COLUMNS,
-                                             .row_size = sizeof(struct leak_row),
+static const struct list_kind groups_list = {LIST_OF(struct leak_row),
                                              .load = LIST_LOAD(leaks_data, run, clear),
                                              .ask = ask,
                                              .cell = cell,
