@@ -230,8 +230,7 @@ static struct image *find_image(struct run_heard *heard, pid_t process)
 static void forget(struct run_heard *heard, struct image *image)
 {
     tdelete(image, &heard->images, compare_images);
-    free(image->path);
-    free(image);
+    FREE_ALL(image->path, image);
 }
 
 static void add_image(struct run_heard *heard, pid_t process, pid_t parent, uint64_t time)
@@ -564,8 +563,7 @@ static void hear_until(struct run_escapes *escapes, uint64_t end, const char *tr
 
 static void free_image(void *item)
 {
-    free(((struct image *)item)->path);
-    free(item);
+    FREE_ALL(((struct image *)item)->path, item);
 }
 
 struct run_escapes *run_escapes_new(void)
@@ -627,10 +625,7 @@ void run_escapes_free(struct run_escapes *escapes, const char *trace)
         close(heard->waits);
         tdestroy(heard->images, free_image);
         tdestroy(heard->made, free);
-        free(heard->messages);
-        free(heard);
+        FREE_ALL(heard->messages, heard);
     }
-    free(escapes->now.items);
-    free(escapes->before.items);
-    free(escapes);
+    FREE_ALL(escapes->now.items, escapes->before.items, escapes);
 }

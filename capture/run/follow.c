@@ -283,9 +283,7 @@ static void run_pack_end(struct run_pack *pack)
         return;
     client_chunk_leave(&pack->container);
     trace_packer_free(pack->packer);
-    free(pack->waiting);
-    free(pack->chunk);
-    free(pack);
+    FREE_ALL(pack->waiting, pack->chunk, pack);
 }
 
 static struct run_pack *run_pack_begin(const struct client *client)
@@ -510,8 +508,7 @@ static void followed_leave(struct followed *followed)
 static void followed_close(struct followed *followed)
 {
     followed_leave(followed);
-    free(followed->path);
-    free(followed);
+    FREE_ALL(followed->path, followed);
 }
 
 int run_follow_descriptor(const struct run_follow *follow)

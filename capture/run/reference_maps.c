@@ -531,11 +531,6 @@ bool reference_maps_leads(const struct reference_maps *maps, uint64_t address)
 
 void reference_maps_free(struct reference_maps *maps)
 {
-    free(maps->own);
-    free(maps->targets);
-    free(maps->mappings);
-    free(maps->known);
-    free(maps->modules);
-    free(maps->regions);
-    free(maps->text);
+    FREE_ALL(maps->own, maps->targets, maps->mappings, maps->known, maps->modules, maps->regions,
+             maps->text);
 }

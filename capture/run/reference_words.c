@@ -515,9 +515,7 @@ void reference_words_close(struct reference_words *words)
     if (words->spill >= 0)
         close(words->spill);
     pthread_mutex_destroy(&words->lock);
-    free(words->workers);
-    free(words->blocks);
-    free(words->units);
+    FREE_ALL(words->workers, words->blocks, words->units);
     reference_maps_free(&words->maps);
     free(words);
 }

@@ -1006,10 +1006,6 @@ void run_residency_end(struct run_residency *residency)
     close(residency->pagemap);
     clear_mappings(&residency->maps);
     clear_mappings(&residency->maps_before);
-    free(residency->maps.mappings);
-    free(residency->maps_before.mappings);
-    free(residency->pages.runs);
-    free(residency->before.runs);
-    free(residency->coded);
-    free(residency);
+    FREE_ALL(residency->maps.mappings, residency->maps_before.mappings, residency->pages.runs,
+             residency->before.runs, residency->coded, residency);
 }

@@ -300,6 +300,5 @@ void redact_free(struct redact *redact)
 {
     if (!redact)
         return;
-    free(redact->root);
-    free(redact);
+    FREE_ALL(redact->root, redact);
 }
