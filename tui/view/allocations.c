@@ -412,10 +412,8 @@ static void *create(void)
 static void destroy(void *view, struct browse *browse)
 {
     struct allocations *list = view;
-    load_clear(&browse->loader, &list->part_load);
-    load_clear(&browse->loader, &list->all_load);
-    load_clear(&browse->loader, &list->place_load);
-    load_clear(&browse->loader, &list->strip_load);
+    LOADS_CLEAR(&browse->loader, &list->part_load, &list->all_load, &list->place_load,
+                &list->strip_load);
     function_matchers_clear(&list->matchers, browse);
     free(list);
 }

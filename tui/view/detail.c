@@ -577,9 +577,7 @@ static const struct table_column columns[COLUMNS] = {
 static void close_view(void *view, struct browse *browse)
 {
     struct detail *detail = view;
-    load_clear(&browse->loader, &detail->facts_load);
-    load_clear(&browse->loader, &detail->around_load);
-    load_clear(&browse->loader, &detail->chain_load);
+    LOADS_CLEAR(&browse->loader, &detail->facts_load, &detail->around_load, &detail->chain_load);
     function_matchers_clear(&detail->matchers, browse);
 }
 

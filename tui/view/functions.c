@@ -336,8 +336,7 @@ static void destroy(void *view, struct browse *browse)
     struct functions *functions = view;
     for (int pane = 0; pane < PANES; pane++)
         list_clear(&functions->lists[pane], browse);
-    load_clear(&browse->loader, &functions->edges_load);
-    load_clear(&browse->loader, &functions->at_peak_load);
+    LOADS_CLEAR(&browse->loader, &functions->edges_load, &functions->at_peak_load);
     free(functions);
 }
 

@@ -444,9 +444,7 @@ static void destroy(void *view, struct browse *browse)
 {
     struct source *source = view;
     list_clear(&source->files, browse);
-    load_clear(&browse->loader, &source->file_load);
-    load_clear(&browse->loader, &source->lines_load);
-    load_clear(&browse->loader, &source->stacks_load);
+    LOADS_CLEAR(&browse->loader, &source->file_load, &source->lines_load, &source->stacks_load);
     FREE_ALL(source->path, source);
 }
 

@@ -51,10 +51,8 @@ void browse_close(struct browse *browse)
 {
     forget_coming(browse);
     session_job_free(browse->asked_newer);
-    load_clear(&browse->loader, &browse->legend_load);
-    load_clear(&browse->loader, &browse->peak_load);
-    load_clear(&browse->loader, &browse->sought_load);
-    load_clear(&browse->loader, &browse->worst_holes.load);
+    LOADS_CLEAR(&browse->loader, &browse->legend_load, &browse->peak_load, &browse->sought_load,
+                &browse->worst_holes.load);
     selection_free(browse->selection);
     FREE_ALL(browse->filter, browse->request_filter, browse->request_answer, browse->source_path,
              browse->edit_path);

@@ -175,6 +175,12 @@ void load_clear(struct loader *loader, struct load *load)
     load->shown = NULL;
 }
 
+void loads_clear(struct loader *loader, struct load *loads[], size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        load_clear(loader, loads[i]);
+}
+
 void load_swap(struct loader *loader, struct load *a, struct load *b)
 {
     void *data = a->shown;

@@ -67,6 +67,11 @@ enum session_job_state loader_wait(const struct loader *loader, struct session_j
 void loader_cancel(struct loader *loader);
 /* Cancels what is coming and frees the data. */
 void load_clear(struct loader *loader, struct load *load);
+/* Does so for several loads. */
+#define LOADS_CLEAR(loader, ...)                                                                   \
+    loads_clear(loader, (struct load *[]){__VA_ARGS__},                                            \
+                sizeof((struct load *[]){__VA_ARGS__}) / sizeof(struct load *))
+void loads_clear(struct loader *loader, struct load *loads[], size_t count);
 /* Gives each of two loads of one kind the data of the other one, and cancels what is coming. */
 void load_swap(struct loader *loader, struct load *a, struct load *b);
 /* Keeps the data of a load, for the request of another one, until load_let_go(). Returns them. */

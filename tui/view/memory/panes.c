@@ -290,22 +290,16 @@ void memory_load(struct memory_grid *grid, struct browse *browse)
 
 static void clear_frame(struct loader *loader, struct memory_frame_loads *frame)
 {
-    load_clear(loader, &frame->regions);
-    load_clear(loader, &frame->cells);
-    load_clear(loader, &frame->use);
-    load_clear(loader, &frame->details);
-    load_clear(loader, &frame->pages);
+    LOADS_CLEAR(loader, &frame->regions, &frame->cells, &frame->use, &frame->details,
+                &frame->pages);
 }
 
 void memory_loads_clear(struct memory_grid *grid, struct browse *browse)
 {
     clear_frame(&browse->loader, &grid->frame);
     clear_frame(&browse->loader, &grid->play.ahead->frame);
-    load_clear(&browse->loader, &grid->gaps_load);
-    load_clear(&browse->loader, &grid->holes_load);
-    load_clear(&browse->loader, &grid->moment_load);
-    load_clear(&browse->loader, &grid->now_load);
-    load_clear(&browse->loader, &grid->block_load);
+    LOADS_CLEAR(&browse->loader, &grid->gaps_load, &grid->holes_load, &grid->moment_load,
+                &grid->now_load, &grid->block_load);
     function_matchers_clear(&grid->matchers, browse);
 }
 

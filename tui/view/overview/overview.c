@@ -246,7 +246,7 @@ static void overview_load(struct overview *overview, struct browse *browse, int 
     }
 }
 
-static void loads_clear(struct overview *overview, struct browse *browse)
+static void clear_loads(struct overview *overview, struct browse *browse)
 {
     struct load *const loads[] = {&overview->load,          &overview->user_load,
                                   &overview->what_loads[0], &overview->what_loads[1],
@@ -373,7 +373,7 @@ static bool overview_copy(void *view, struct browse *browse, FILE *out)
 
 static void destroy(void *view, struct browse *browse)
 {
-    loads_clear(view, browse);
+    clear_loads(view, browse);
     free(view);
 }
 

@@ -46,9 +46,7 @@ static void clear_tree(void *data)
 
 void tree_drop(struct tree_view *view, struct browse *browse)
 {
-    load_clear(&browse->loader, &view->task_load);
-    load_clear(&browse->loader, &view->test_load);
-    load_clear(&browse->loader, &view->short_load);
+    LOADS_CLEAR(&browse->loader, &view->task_load, &view->test_load, &view->short_load);
     session_tree_free(view->tree);
     view->tree = NULL;
     view->busy = false;
