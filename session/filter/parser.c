@@ -866,32 +866,19 @@ static bool parse_session(struct filter_parser *parser, struct filter_set *set)
 
 static bool parse_term(struct filter_parser *parser, struct filter_set *set)
 {
+    static const struct {
+        const char *word;
+        enum filter_set_kind kind;
+    } sets[] = {
+        {"all", SET_ALL},           {"leaked", SET_LEAKED},           {"outlived", SET_OUTLIVED},
+        {"survived", SET_SURVIVED}, {"unreachable", SET_UNREACHABLE}, {"possibly", SET_POSSIBLY}};
     set->moment.moment = MOMENT_END;
     set->moment.column = set->column = parser->token.column;
-    if (filter_accept(parser, "all")) {
-        set->kind = SET_ALL;
-        return true;
-    }
-    if (filter_accept(parser, "leaked")) {
-        set->kind = SET_LEAKED;
-        return true;
-    }
-    if (filter_accept(parser, "outlived")) {
-        set->kind = SET_OUTLIVED;
-        return true;
-    }
-    if (filter_accept(parser, "survived")) {
-        set->kind = SET_SURVIVED;
-        return true;
-    }
-    if (filter_accept(parser, "unreachable")) {
-        set->kind = SET_UNREACHABLE;
-        return true;
-    }
-    if (filter_accept(parser, "possibly")) {
-        set->kind = SET_POSSIBLY;
-        return true;
-    }
+    for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++)
+        if (filter_accept(parser, sets[i].word)) {
+            set->kind = sets[i].kind;
+            return true;
+        }
     if (filter_accept(parser, "live")) {
         set->kind = SET_LIVE_AT;
         return !filter_accept(parser, "at") || filter_parse_live_moment(parser, &set->moment);

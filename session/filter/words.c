@@ -58,12 +58,6 @@ static bool compares_names(const struct token *token)
            token_is(token, "!~");
 }
 
-static void visit_table(struct visit *visit, const char *const *names, uint32_t count)
-{
-    for (uint32_t i = 0; i < count && !visit->ended; i++)
-        give(visit, names[i], true);
-}
-
 static void visit_functions(const struct session *session, struct visit *visit)
 {
     for (uint32_t i = 1; i < session->names.function_count && !visit->ended; i++)
@@ -73,32 +67,15 @@ static void visit_functions(const struct session *session, struct visit *visit)
 static void visit_names(const struct session *session, enum filter_field field, struct visit *visit)
 {
     const struct names *all = &session->names;
+    const struct name_table *const tables[FIELD_TOTAL] = {
+        [FIELD_TYPE] = &all->type,       [FIELD_THREAD] = &all->thread,
+        [FIELD_PROCESS] = &all->process, [FIELD_FREE_THREAD] = &all->thread,
+        [FIELD_ARENA] = &all->arena,     [FIELD_KIND] = &all->kind,
+        [FIELD_FILE] = &all->file,       [FIELD_MODULE] = &all->module,
+        [FIELD_OWNER] = &all->owner};
+    for (uint32_t i = 0; tables[field] && i < tables[field]->count && !visit->ended; i++)
+        give(visit, tables[field]->name[i], true);
     switch (field) {
-    case FIELD_TYPE:
-        visit_table(visit, all->type.name, all->type.count);
-        break;
-    case FIELD_THREAD:
-    case FIELD_FREE_THREAD:
-        visit_table(visit, all->thread.name, all->thread.count);
-        break;
-    case FIELD_PROCESS:
-        visit_table(visit, all->process.name, all->process.count);
-        break;
-    case FIELD_ARENA:
-        visit_table(visit, all->arena.name, all->arena.count);
-        break;
-    case FIELD_KIND:
-        visit_table(visit, all->kind.name, all->kind.count);
-        break;
-    case FIELD_FILE:
-        visit_table(visit, all->file.name, all->file.count);
-        break;
-    case FIELD_MODULE:
-        visit_table(visit, all->module.name, all->module.count);
-        break;
-    case FIELD_OWNER:
-        visit_table(visit, all->owner.name, all->owner.count);
-        break;
     case FIELD_CONFIDENCE:
         give(visit, "exact", false);
         give(visit, "inferred", false);
