@@ -77,6 +77,19 @@ static void explain(const struct command_line *line, int why, char *const argv[]
         explain_name(line, argv[optind - 1]);
 }
 
+bool command_line_keep(const struct command_kept *kept, size_t count, int option,
+                       const char *argument, void *arguments)
+{
+    for (size_t i = 0; i < count; i++)
+        if (kept[i].option == option) {
+            char *const at = (char *)arguments + kept[i].at;
+            memcpy(at, argument ? (const void *)&argument : &(bool){true},
+                   argument ? sizeof(argument) : sizeof(bool));
+            return true;
+        }
+    return false;
+}
+
 int command_line_wrong(const struct command_line *line, const char *format, ...)
 {
     char message[1024], text[PRINTABLE_BYTE_MAX * sizeof(message)];

@@ -51,6 +51,15 @@ typedef int command_line_take(void *context, int option, const char *argument);
 int command_line_read(const struct command_line *line, int argc, char *const argv[],
                       command_line_take *take, void *context);
 
+/* An option whose argument is kept as it is, a `const char *`; or, without one, as a bool. */
+struct command_kept {
+    int option;
+    size_t at; /* the offset of its member */
+};
+/* Keeps the argument of an option. Returns false if it is not in the list. */
+bool command_line_keep(const struct command_kept *kept, size_t count, int option,
+                       const char *argument, void *arguments);
+
 /* Prints "PROGRAM: MESSAGE; PROGRAM --help …" on standard error. Returns 2, the exit status. */
 __attribute__((format(printf, 2, 3))) int command_line_wrong(const struct command_line *line,
                                                              const char *format, ...);

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -321,35 +322,28 @@ static void set_suppressions(struct options *options, const char *value)
         options->suppressions = value;
 }
 
+#define AT(member) offsetof(struct options, member)
+
 /* Takes one option. Returns -1 to continue, otherwise the exit status. */
 static int take_option(void *context, int option, const char *value)
 {
+    static const struct command_kept kept[] = {{INGEST_OPTION_OUTPUT, AT(ingest.session)},
+                                               {INGEST_OPTION_FORCE, AT(ingest.writer.force)},
+                                               {INGEST_OPTION_QUIET, AT(quiet)},
+                                               {INGEST_OPTION_DEBUG_DIR, AT(ingest.debug_dir)},
+                                               {INGEST_OPTION_SYSROOT, AT(ingest.sysroot)},
+                                               {INGEST_OPTION_PROCESS, AT(ingest.process)},
+                                               {INGEST_OPTION_BUNDLE, AT(ingest.bundle)},
+                                               {INGEST_OPTION_LIVE, AT(live)},
+                                               {INGEST_OPTION_COMPRESS, AT(compress)},
+                                               {INGEST_OPTION_REBUILD, AT(rebuild)}};
     struct options *options = context;
     bool good = true;
+    if (command_line_keep(kept, sizeof(kept) / sizeof(*kept), option, value, options))
+        return -1;
     switch (option) {
-    case INGEST_OPTION_OUTPUT:
-        options->ingest.session = value;
-        break;
-    case INGEST_OPTION_FORCE:
-        options->ingest.writer.force = true;
-        break;
-    case INGEST_OPTION_QUIET:
-        options->quiet = true;
-        break;
     case INGEST_OPTION_INDEX:
         good = set_index(options, value);
-        break;
-    case INGEST_OPTION_DEBUG_DIR:
-        options->ingest.debug_dir = value;
-        break;
-    case INGEST_OPTION_SYSROOT:
-        options->ingest.sysroot = value;
-        break;
-    case INGEST_OPTION_PROCESS:
-        options->ingest.process = value;
-        break;
-    case INGEST_OPTION_BUNDLE:
-        options->ingest.bundle = true;
         break;
     case INGEST_OPTION_REDACT:
         good = set_redact(options, value);
@@ -359,21 +353,12 @@ static int take_option(void *context, int option, const char *value)
     case INGEST_OPTION_SUPPRESSIONS:
         set_suppressions(options, value);
         break;
-    case INGEST_OPTION_LIVE:
-        options->live = true;
-        break;
     case INGEST_OPTION_CACHE:
         options->ingest.cached = strcmp(value, "off") != 0;
         options->ingest.cache = value;
         break;
     case INGEST_OPTION_DUMP:
         good = set_dump(options, value);
-        break;
-    case INGEST_OPTION_COMPRESS:
-        options->compress = true;
-        break;
-    case INGEST_OPTION_REBUILD:
-        options->rebuild = true;
         break;
     }
     return good ? -1 : 2;

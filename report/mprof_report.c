@@ -2,6 +2,7 @@
 /* mprof-report: reads the command line, opens the session and writes one report. */
 #include <errno.h>
 #include <getopt.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,11 +149,24 @@ static void take_tables_option(struct tables_options *tables, enum report_option
     }
 }
 
+#define AT(member) offsetof(struct arguments, member)
+
 /* Handles one option. Returns -1 to go on, or an exit status. */
 static int take_option(void *context, int option, const char *value)
 {
+    static const struct command_kept kept[] = {{REPORT_OPTION_FILTER, AT(request.filter)},
+                                               {REPORT_OPTION_AT, AT(request.at)},
+                                               {REPORT_OPTION_PROCESS, AT(process)},
+                                               {REPORT_OPTION_SUPPRESS, AT(suppress)},
+                                               {REPORT_OPTION_CHECK, AT(check)},
+                                               {REPORT_OPTION_BASE, AT(base)},
+                                               {REPORT_OPTION_JUNIT, AT(junit)},
+                                               {REPORT_OPTION_HISTORY, AT(history)},
+                                               {REPORT_OPTION_LABEL, AT(label)}};
     struct arguments *arguments = context;
     const struct command_line *line = &report_command_line;
+    if (command_line_keep(kept, sizeof(kept) / sizeof(*kept), option, value, arguments))
+        return -1;
     switch (option) {
     case REPORT_OPTION_OUTPUT:
         arguments->output = strcmp(value, "-") == 0 ? NULL : value;
@@ -176,37 +190,10 @@ static int take_option(void *context, int option, const char *value)
             return command_line_wrong(line, "--top needs a number from 1, or all");
         arguments->top_given = true;
         break;
-    case REPORT_OPTION_FILTER:
-        arguments->request.filter = value;
-        break;
-    case REPORT_OPTION_AT:
-        arguments->request.at = value;
-        break;
-    case REPORT_OPTION_PROCESS:
-        arguments->process = value;
-        break;
     case REPORT_OPTION_KIND:
         if (!take_kinds(arguments, value))
             return command_line_wrong(line, "--kind needs a list of unreachable, possibly, "
                                             "reachable and unknown, such as unreachable,possibly");
-        break;
-    case REPORT_OPTION_SUPPRESS:
-        arguments->suppress = value;
-        break;
-    case REPORT_OPTION_CHECK:
-        arguments->check = value;
-        break;
-    case REPORT_OPTION_BASE:
-        arguments->base = value;
-        break;
-    case REPORT_OPTION_JUNIT:
-        arguments->junit = value;
-        break;
-    case REPORT_OPTION_HISTORY:
-        arguments->history = value;
-        break;
-    case REPORT_OPTION_LABEL:
-        arguments->label = value;
         break;
     case REPORT_OPTION_VERBOSE:
     case REPORT_OPTION_NORMAL:

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -322,10 +323,19 @@ static int take_task(struct arguments *arguments, enum tui_option option, const 
                      "--setting knows list, add SETTING and delete SETTING, not \"%.40s\"", text);
 }
 
+#define AT(member) offsetof(struct arguments, member)
+
 /* Handles one option. Returns -1 to go on, or an exit status. */
 static int take_option(void *context, int option, const char *value)
 {
+    static const struct command_kept kept[] = {
+        {TUI_OPTION_ASCII, AT(ascii)},     {TUI_OPTION_FILTER, AT(browser.filter)},
+        {TUI_OPTION_PROCESS, AT(process)}, {TUI_OPTION_VIEW, AT(browser.view)},
+        {TUI_OPTION_FRESH, AT(fresh)},     {TUI_OPTION_LIVE, AT(live)},
+        {TUI_OPTION_YES, AT(yes)},         {TUI_OPTION_SCRIPT, AT(script)}};
     struct arguments *arguments = context;
+    if (command_line_keep(kept, sizeof(kept) / sizeof(*kept), option, value, arguments))
+        return -1;
     switch (option) {
     case TUI_OPTION_THEME:
         if (!theme_from_name(value, &arguments->theme))
@@ -333,30 +343,6 @@ static int take_option(void *context, int option, const char *value)
                 &tui_command_line,
                 "--theme knows dark, light, colour-blind and mono, not \"%.40s\"", value);
         arguments->themed = true;
-        break;
-    case TUI_OPTION_ASCII:
-        arguments->ascii = true;
-        break;
-    case TUI_OPTION_FILTER:
-        arguments->browser.filter = value;
-        break;
-    case TUI_OPTION_PROCESS:
-        arguments->process = value;
-        break;
-    case TUI_OPTION_VIEW:
-        arguments->browser.view = value;
-        break;
-    case TUI_OPTION_FRESH:
-        arguments->fresh = true;
-        break;
-    case TUI_OPTION_LIVE:
-        arguments->live = true;
-        break;
-    case TUI_OPTION_YES:
-        arguments->yes = true;
-        break;
-    case TUI_OPTION_SCRIPT:
-        arguments->script = value;
         break;
     case TUI_OPTION_SIZE:
         if (!script_size(value, &arguments->browser.width, &arguments->browser.height))

@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <limits.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,11 +223,25 @@ static bool set_label(struct run_arguments *arguments, const char *text)
     return run_arguments_add(arguments, "label", setting);
 }
 
+#define AT(member) offsetof(struct run_arguments, member)
+
 /* Takes one option. Returns -1 to go on, otherwise the exit status. */
 static int take_option(void *context, int option, const char *value)
 {
+    static const struct command_kept kept[] = {{RUN_OPTION_FORCE, AT(force)},
+                                               {RUN_OPTION_OPEN, AT(open)},
+                                               {RUN_OPTION_LIVE, AT(live)},
+                                               {RUN_OPTION_SESSION, AT(session)},
+                                               {RUN_OPTION_CHECK, AT(budgets)},
+                                               {RUN_OPTION_COMPRESS, AT(compress)},
+                                               {RUN_OPTION_SIZED_DELETE, AT(sized_delete)},
+                                               {RUN_OPTION_PYTHON, AT(python)},
+                                               {RUN_OPTION_ECL, AT(ecl)},
+                                               {RUN_OPTION_PARTIAL, AT(references.partial)}};
     struct run_arguments *arguments = context;
     bool good = true;
+    if (command_line_keep(kept, sizeof(kept) / sizeof(*kept), option, value, arguments))
+        return -1;
     switch (option) {
     case RUN_OPTION_PID:
         good = set_process(arguments, value);
@@ -235,21 +250,6 @@ static int take_option(void *context, int option, const char *value)
         arguments->trace = value;
         good = *value != 0 ||
                command_line_wrong(&run_command_line, "--output: the name is empty") == 0;
-        break;
-    case RUN_OPTION_FORCE:
-        arguments->force = true;
-        break;
-    case RUN_OPTION_OPEN:
-        arguments->open = true;
-        break;
-    case RUN_OPTION_LIVE:
-        arguments->live = true;
-        break;
-    case RUN_OPTION_SESSION:
-        arguments->session = value;
-        break;
-    case RUN_OPTION_CHECK:
-        arguments->budgets = value;
         break;
     case RUN_OPTION_BASE:
         good = pass_on(arguments, "--base", value);
@@ -296,9 +296,6 @@ static int take_option(void *context, int option, const char *value)
     case RUN_OPTION_KEEP:
         good = set_keep(arguments, value);
         break;
-    case RUN_OPTION_COMPRESS:
-        arguments->compress = true;
-        break;
     case RUN_OPTION_START_ON:
     case RUN_OPTION_STOP_ON:
         good = set_condition(arguments, (enum run_option)option, value);
@@ -310,18 +307,9 @@ static int take_option(void *context, int option, const char *value)
     case RUN_OPTION_TOGGLE:
         good = set_toggle(arguments, value);
         break;
-    case RUN_OPTION_SIZED_DELETE:
-        arguments->sized_delete = true;
-        break;
     case RUN_OPTION_SUPPRESSIONS:
         arguments->suppressions = true;
         good = run_arguments_add(arguments, "suppressions", NULL);
-        break;
-    case RUN_OPTION_PYTHON:
-        arguments->python = true;
-        break;
-    case RUN_OPTION_ECL:
-        arguments->ecl = true;
         break;
     case RUN_OPTION_RESIDENCY:
         good = run_residency_parse(value, &arguments->residency) ||
@@ -338,9 +326,6 @@ static int take_option(void *context, int option, const char *value)
                command_line_wrong(&run_command_line,
                                   "--references-stop: \"%s\" is not a number of seconds above 0",
                                   value) == 0;
-        break;
-    case RUN_OPTION_PARTIAL:
-        arguments->references.partial = true;
         break;
     case RUN_OPTION_QUIET:
         arguments->quiet = arguments->references.quiet = true;

@@ -2,6 +2,7 @@
 /* mprof-export: reads the command line, and writes a selection of a session in a format. */
 #include <errno.h>
 #include <getopt.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -132,14 +133,25 @@ static int take_sql(struct arguments *arguments, const char *value)
                               export_command_line.options[EXPORT_OPTION_SQL].choices, value);
 }
 
+#define AT(member) offsetof(struct arguments, member)
+
 /* Handles one option. Returns -1 to go on, or an exit status. */
 static int take_option(void *context, int option, const char *value)
 {
+    static const struct command_kept kept[] = {{EXPORT_OPTION_FILTER, AT(export.filter)},
+                                               {EXPORT_OPTION_PROCESS, AT(export.process)},
+                                               {EXPORT_OPTION_AT, AT(at)},
+                                               {EXPORT_OPTION_BASE, AT(base)},
+                                               {EXPORT_OPTION_TABLES, AT(export.tables)},
+                                               {EXPORT_OPTION_WINDOW, AT(window)},
+                                               {EXPORT_OPTION_QUIET, AT(quiet)}};
     struct arguments *arguments = context;
     struct export *export = &arguments->export;
     arguments->others |= option != EXPORT_OPTION_SQL && option != EXPORT_OPTION_BY &&
                          option != EXPORT_OPTION_FILTER && option != EXPORT_OPTION_OUTPUT &&
                          option != EXPORT_OPTION_QUIET;
+    if (command_line_keep(kept, sizeof(kept) / sizeof(*kept), option, value, arguments))
+        return -1;
     switch (option) {
     case EXPORT_OPTION_SQL:
         return take_sql(arguments, value);
@@ -158,18 +170,6 @@ static int take_option(void *context, int option, const char *value)
     case EXPORT_OPTION_OUTPUT:
         export->path = strcmp(value, "-") == 0 ? NULL : value;
         return -1;
-    case EXPORT_OPTION_FILTER:
-        export->filter = value;
-        return -1;
-    case EXPORT_OPTION_PROCESS:
-        export->process = value;
-        return -1;
-    case EXPORT_OPTION_AT:
-        arguments->at = value;
-        return -1;
-    case EXPORT_OPTION_BASE:
-        arguments->base = value;
-        return -1;
     case EXPORT_OPTION_FRAMES:
         arguments->frames_given = true;
         return take_choice("--frames", "site", "all", value, &export->all_frames);
@@ -178,12 +178,6 @@ static int take_option(void *context, int option, const char *value)
     case EXPORT_OPTION_PCS:
         arguments->pcs_given = true;
         return take_choice("--pcs", "made-up", "real", value, &export->real_pcs);
-    case EXPORT_OPTION_TABLES:
-        export->tables = value;
-        return -1;
-    case EXPORT_OPTION_WINDOW:
-        arguments->window = value;
-        return -1;
     case EXPORT_OPTION_LABEL:
         return labels_take(&arguments->labels, &export_command_line, value);
     case EXPORT_OPTION_EVENTS:
@@ -192,9 +186,6 @@ static int take_option(void *context, int option, const char *value)
     case EXPORT_OPTION_MAX_EVENTS:
         arguments->max_events_given = true;
         return take_number("--max-events", value, &export->max_events);
-    case EXPORT_OPTION_QUIET:
-        arguments->quiet = true;
-        return -1;
     }
     return -1;
 }
