@@ -19,6 +19,11 @@ export PATH="$work/usr/bin:/usr/bin:/bin"
 mprof-run --quiet -o ls.bin -- ls / >listing.txt || fail "recording by the installed set"
 mprof-ingest -q -o ls.db ls.bin || fail "ingest by the installed set"
 sane ls.db
+# The examples of the page about the whole.
+sed -n '/^\.SH EXAMPLES/,/^\.fi/{/^\./d; s/\\-/-/g; p}' usr/share/man/man1/mprof.1 >examples.sh
+rm -f ls.bin ls.db
+bash -euo pipefail examples.sh >examples.txt || fail "an example of mprof.1"
+is "$(tail -n 5 examples.txt | grep -c '|[1-9][0-9]*$')" -eq 5 "functions that the examples of mprof.1 list"
 # The whole set works from another place, too.
 mv usr moved && hash -r
 export PATH="$work/moved/bin:/usr/bin:/bin"
