@@ -19,6 +19,7 @@ export PATH="$work/usr/bin:/usr/bin:/bin"
 mprof-run --quiet -o ls.bin -- ls / >listing.txt || fail "recording by the installed set"
 mprof-ingest -q -o ls.db ls.bin || fail "ingest by the installed set"
 sane ls.db
+[ -f usr/share/metainfo/mprof.metainfo.xml ] || fail "no description of the program is installed"
 # The examples of the page about the whole.
 sed -n '/^\.SH EXAMPLES/,/^\.fi/{/^\./d; s/\\-/-/g; p}' usr/share/man/man1/mprof.1 >examples.sh
 rm -f ls.bin ls.db
