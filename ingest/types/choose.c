@@ -2,6 +2,7 @@
 #include "ingest/types/choose.h"
 
 #include <dwarf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,6 +167,16 @@ static void choose(struct types_choice *choice, const struct types_type *type, i
     choice->rule = rule;
 }
 
+char *types_frame_name(struct symbols *symbols, const char *linkage, size_t length)
+{
+    char *symbol = strndup(linkage, length), *frame = NULL;
+    char *function = !symbol ? NULL : types_spelling(symbols_demangle(symbols, symbol));
+    if (!function || asprintf(&frame, "%s frame", function) < 0)
+        frame = NULL;
+    FREE_ALL(symbol, function);
+    return frame;
+}
+
 /* ---- one object by operator new --------------------------------------------------------- */
 
 /* Returns "Foo" for "Foo::Foo(int)", "vtable for Foo" and "typeinfo for Foo", in its one spelling.
@@ -173,6 +184,8 @@ static void choose(struct types_choice *choice, const struct types_type *type, i
 static char *class_of_symbol(struct symbols *symbols, const char *linkage)
 {
     static const char *const tables[] = {"vtable for ", "typeinfo for "};
+    if (types_is_resuming(linkage))
+        return types_frame_name(symbols, linkage, strlen(linkage) - strlen(".resume"));
     const char *name = symbols_demangle(symbols, linkage);
     for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
         if (strncmp(name, tables[i], strlen(tables[i])) == 0)
@@ -809,8 +822,12 @@ static bool types_choose_called(const struct types_site *site, enum types_operat
     enum types_fit fit = types_fit(site->index, &type, size, 0);
     if (fit == TYPES_FIT_NOT)
         return false;
+    Dwarf_Addr start;
+    const bool computed = by == TYPES_BY_NEW && dwarf_entrypc(&call.function, &start) == 0 &&
+                          types_flow_jump_varies(site, start + site->file->bias);
     if (fit != TYPES_FIT_WHOLE &&
-        (by == TYPES_BY_NEW || (fit == TYPES_FIT_ARRAY && types_is_head(site->index, &type))) &&
+        ((by == TYPES_BY_NEW && !computed) ||
+         (fit == TYPES_FIT_ARRAY && types_is_head(site->index, &type))) &&
         !types_allocates_elements(site->index, &call.function))
         return false;
     choose(choice, &type, 0, TYPES_INFERRED, TYPES_RULE_RETURN);

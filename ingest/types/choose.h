@@ -14,6 +14,10 @@
 void types_decide(const struct types_site *site, const struct types_flow *flow,
                   struct types_question *question, struct types_choice *choice);
 
+/* Returns "count(int) frame" for the frame of the coroutine whose symbol has `length` bytes. The
+ * caller frees it. NULL: memory is exhausted. */
+char *types_frame_name(struct symbols *symbols, const char *linkage, size_t length);
+
 /* ---- languages ----------------------------------------------------------------------------- */
 
 /* Types that the debug information of languages other than C and C++ names for a block, but that

@@ -131,17 +131,13 @@ static const char *keep(const struct types *types, char *name)
 static char *name_of_frame(const struct types *types, char *name)
 {
     static const char *const suffixes[] = {".Frame", ".coro_frame_ty"};
-    char *symbol = !name ? NULL : strstr(name, "_Z"), *frame = NULL;
+    const char *symbol = !name ? NULL : strstr(name, "_Z");
+    char *frame = NULL;
     for (size_t i = 0; symbol && i < sizeof(suffixes) / sizeof(*suffixes); i++) {
-        const size_t length = strlen(name), tail = strlen(suffixes[i]);
-        if ((symbol != name && symbol[-1] != ':') || length <= tail ||
-            strcmp(name + length - tail, suffixes[i]) != 0)
-            continue;
-        name[length - tail] = '\0';
-        if (asprintf(&frame, "%s frame", symbols_demangle(types->symbols, symbol)) < 0)
-            frame = NULL;
-        name[length - tail] = '.';
-        break;
+        const size_t length = strlen(symbol), tail = strlen(suffixes[i]);
+        if ((symbol == name || symbol[-1] == ':') && length > tail &&
+            strcmp(symbol + length - tail, suffixes[i]) == 0)
+            frame = types_frame_name(types->symbols, symbol, length - tail);
     }
     if (!frame)
         return name;

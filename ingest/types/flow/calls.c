@@ -376,6 +376,12 @@ unsigned types_call_form(const struct types_site *site, unsigned (*form_of)(cons
     return form == FORM_OPEN ? 0 : form;
 }
 
+bool types_is_resuming(const char *linkage)
+{
+    const size_t length = strlen(linkage);
+    return length > 7 && strcmp(linkage + length - 7, ".resume") == 0;
+}
+
 /* ---- operator new -------------------------------------------------------------------------- */
 
 /* Returns true if `rest`, the text after "operator new", ends the operator's name. */

@@ -51,6 +51,10 @@ void types_declared_function(Dwarf_Die *entry, Dwarf_Die *declared);
  * puts the function's code into another unit, which has no types. NULL if memory is exhausted. */
 const struct types_unit *types_home_unit(const struct types_site *site, size_t frame);
 
+/* Returns true if the symbol is that of a function with which a coroutine of clang's goes on:
+ * "_Z5countl.resume". Its address begins the coroutine's frame. */
+bool types_is_resuming(const char *linkage);
+
 /* Recognizes C++'s operator new by the demangled name of a function. */
 
 /* Returns true if it is a global operator new. The rules then look at its caller. */

@@ -204,6 +204,16 @@ static void look_at_variables(struct follower *follower, uint64_t pc)
     }
 }
 
+/* Returns the symbol of the code at `address` if a coroutine of clang's goes on there. */
+static const char *resuming(const struct types_site *site, uint64_t address)
+{
+    struct symbols_place place;
+    return symbols_place(site->symbols, site->module, address, &place) && place.name &&
+                   place.start == address && types_is_resuming(place.name)
+               ? place.name
+               : NULL;
+}
+
 static void look_at_store(struct follower *follower, uint64_t pc, const struct types_value *to,
                           const struct types_value *value)
 {
@@ -222,7 +232,9 @@ static void look_at_store(struct follower *follower, uint64_t pc, const struct t
     if (value->kind == TYPES_VALUE_ADDRESS && to->kind == TYPES_VALUE_RESULT) {
         const char *symbol =
             types_data_symbols_find(follower->site->data_symbols, (uint64_t)value->offset);
-        if (symbol && strncmp(symbol, "_ZTV", 4) == 0)
+        if (!symbol || strncmp(symbol, "_ZTV", 4) != 0)
+            symbol = resuming(follower->site, (uint64_t)value->offset);
+        if (symbol)
             types_flow_path_add(&follower->current, TYPES_EVIDENCE_TABLE, NULL, to,
                                 symbols_keep(follower->site->symbols, symbol));
     }
@@ -922,4 +934,28 @@ bool types_flow_follow_object(const struct types_site *site, uint8_t number, boo
     }
     free(follower);
     return good;
+}
+
+bool types_flow_jump_varies(const struct types_site *site, uint64_t function)
+{
+    struct types_flow_state state = {.varying = UINT32_MAX};
+    struct symbols_place place;
+    size_t size;
+    const uint8_t *code = types_code(site->file, function, &size);
+    if (!code || !symbols_place(site->symbols, site->module, function, &place) ||
+        place.start != function || size < place.end - place.start)
+        return false;
+    for (uint64_t pc = function; pc < place.end;) {
+        struct decode_instruction in;
+        if (!types_decode(code + (pc - function), place.end - pc, pc, &in))
+            return false;
+        if (in.operation == DECODE_JUMP && (in.target < place.start || in.target >= place.end))
+            return is_varying(&state, REGISTER_RDI);
+        if (in.operation == DECODE_JUMP || in.operation == DECODE_BRANCH ||
+            in.operation == DECODE_CALL || in.operation == DECODE_RETURN)
+            return false;
+        note_varying(&state, &in);
+        pc += in.length;
+    }
+    return false;
 }

@@ -71,6 +71,10 @@ bool types_flow_follow(const struct types_site *site, int64_t offset, bool in_me
 bool types_flow_follow_object(const struct types_site *site, uint8_t number, bool returned,
                               struct types_flow *flow);
 
+/* Returns true if the function that the site calls computes its first argument for the function to
+ * which it jumps at its end, without branches before. */
+bool types_flow_jump_varies(const struct types_site *site, uint64_t function);
+
 /* Looks at the registers and stack slots just before the site's call. types_flow_state_register()
  * and its kin (flow_state.h) read them, at the address site->return_address - 1. */
 typedef void types_flow_look(void *context, const struct types_flow_state *state,

@@ -62,6 +62,16 @@ CASE(cast_of_operator_new_without_throw)
     trades = static_cast<Trade *>(::operator new(corpus_few * sizeof(Trade), std::nothrow));
     KNOWN(trades, "Trade", 5);
 }
+/* It may end in a jump to the operator, and leave no frame. */
+static APART Trade *many_trades(size_t rows, size_t columns)
+{
+    return static_cast<Trade *>(::operator new(rows * columns * sizeof(Trade)));
+}
+CASE(jump_to_operator_new)
+{
+    KEEP(many_trades(corpus_few, 2));
+    KNOWN(corpus_sink, "Trade", 10);
+}
 /* The caller passes bytes. */
 static APART void *room_for(size_t bytes)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* flags: -std=c++20 */
-/* The frames of coroutines, which only gcc describes. */
+/* The frames of coroutines, which gcc and clang describe in different ways. */
 #include "corpus.h"
 
 #include <coroutine>
+#include <string>
 
 struct Sequence {
     struct promise_type {
@@ -52,12 +53,29 @@ CASE(coroutine)
     static Sequence numbers = count((long)corpus_few);
     numbers.handle.resume();
     KEEP(numbers.handle.address());
-    IS(numbers.handle.address(), "count(long) frame", 1);
+    KNOWN(numbers.handle.address(), "count(long) frame", 1);
 }
 CASE(coroutine_in_a_namespace)
 {
     static Sequence numbers = shop::both(1, 2);
     numbers.handle.resume();
     KEEP(numbers.handle.address());
-    IS(numbers.handle.address(), "shop::both(int, long) frame", 1);
+    KNOWN(numbers.handle.address(), "shop::both(int, long) frame", 1);
+}
+/* Its frame is larger than its description, which is aligned. */
+struct Texts {
+    std::string name;
+    Sequence lengths(std::string first)
+    {
+        co_yield (long)first.size();
+        co_yield (long)name.size();
+    }
+};
+CASE(coroutine_of_a_class)
+{
+    static Texts texts{"a"};
+    static Sequence lengths = texts.lengths("b");
+    lengths.handle.resume();
+    KEEP(lengths.handle.address());
+    KNOWN(lengths.handle.address(), "Texts::lengths(std::string) frame", 1);
 }
