@@ -56,9 +56,9 @@ static const char *const wrappers[] = {
     "sqlite3_realloc*", "sqlite3DbMalloc*", "sqlite3DbRealloc*", "sqlite3DbStrDup",
     "mallocWithAlarm", "dbMallocRawFinish", "CRYPTO_malloc", "CRYPTO_zalloc", "CRYPTO_realloc",
     "CRYPTO_strdup", "OPENSSL_malloc", "jv_mem_alloc*", "jv_mem_calloc*", "jv_mem_realloc*",
-    "jv_mem_strdup*", "talloc_*alloc*", "apr_palloc*", "av_malloc*", "av_realloc*", "SDL_malloc",
-    "SDL_calloc", "SDL_realloc", "llvm::safe_malloc", "llvm::safe_calloc", "llvm::safe_realloc",
-    "llvm::allocate_buffer",
+    "jv_mem_strdup*", "talloc_*", "_talloc_*", "libtalloc.so*", "apr_p*alloc*", "apr_p*dup*",
+    "apr_allocator_alloc", "av_malloc*", "av_realloc*", "SDL_malloc", "SDL_calloc", "SDL_realloc",
+    "llvm::safe_malloc", "llvm::safe_calloc", "llvm::safe_realloc", "llvm::allocate_buffer",
     /* Called by compiled code of Fortran, D, Ada, Objective-C, Go and Pascal */
     "_gfortran_*alloc*", "_d_new*", "_d_array*", "_d_alloc*", "_d_assocarray*", "_aaGet*",
     "gc_*alloc*", "rt.lifetime.*", "rt.aaA.*", "core.internal.gc.*",

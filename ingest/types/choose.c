@@ -938,6 +938,58 @@ static bool reaches(const struct types_site *site, const struct types_flow *flow
     return false;
 }
 
+/* Returns true if a pointer to a record gets what the call returned. */
+static bool goes_to_record(const struct types_flow *flow)
+{
+    for (size_t i = 0; i < flow->count; i++)
+        if (flow->evidence[i].kind == TYPES_EVIDENCE_PLACE && !flow->evidence[i].indexed &&
+            flow->evidence[i].offset == flow->offset &&
+            flow->evidence[i].type.shape == TYPES_RECORD)
+            return true;
+    return false;
+}
+
+/* Returns true if the library's function that the site calls is not named after allocation. It may
+ * take the size of elements: g_array_new(FALSE, FALSE, sizeof(int)). */
+static bool takes_size_of_elements(const struct types_site *site)
+{
+    struct types_call call;
+    types_called(site, &call);
+    return call.linkage && !strstr(call.linkage, "alloc");
+}
+
+/* Chooses the name of a record that is only declared here, for a block that a library made and
+ * returned as a pointer to it: a handle, such as GHashTable. */
+static void choose_handle(const struct types_site *site, const struct types_flow *flow,
+                          struct types_choice *choice)
+{
+    const struct types_evidence *found = NULL;
+    for (size_t i = 0; i < flow->count; i++) {
+        const struct types_evidence *evidence = &flow->evidence[i];
+        if (evidence->kind != TYPES_EVIDENCE_PLACE || evidence->type.shape == TYPES_VOID)
+            continue;
+        if (evidence->type.shape != TYPES_RECORD || evidence->type.size != 0 ||
+            evidence->offset != 0 || evidence->indexed ||
+            (found && !types_same(site->index, &found->type, &evidence->type)))
+            return;
+        found = evidence;
+    }
+    if (!found)
+        return;
+    /* The name of a typedef is better known than a tag such as _GHashTable. */
+    Dwarf_Die die = found->type.die;
+    char *name = dwarf_tag(&die) == DW_TAG_typedef ? strdup(dwarf_diename(&die))
+                                                   : types_name(site->index, &found->type);
+    if (name)
+        *choice = (struct types_choice){.chosen = true,
+                                        .named = symbols_keep(site->symbols, name),
+                                        .exact_size = true,
+                                        .confidence = TYPES_INFERRED,
+                                        .rule = TYPES_RULE_RECEIVER};
+    choice->chosen = choice->chosen && choice->named;
+    free(name);
+}
+
 /* Lets the source refine the choice. A place of another size than the block's may be of a base
  * class, a first member or bytes, and the source is better evidence if it is available. A statement
  * around an inlined function that keeps the block does not count, because it hands on another
@@ -952,6 +1004,9 @@ static void refine(const struct types_site *site, const struct types_flow *flow,
     bool named = types_source_choose(site, question->by, size, question->offset, front, &source);
     if (named && choice->chosen && choice->type.size > 1 && !flow->returned && source.from_caller &&
         !reaches(site, flow, &source.type))
+        named = false;
+    if (named && source.type.shape == TYPES_SCALAR && !reaches(site, flow, &source.type) &&
+        (goes_to_record(flow) || (question->opaque && takes_size_of_elements(site))))
         named = false;
     /* The sizes in a wrapper are those of its own header, unless it makes one kind of object. */
     if (named && choice->wrapper)
@@ -1001,6 +1056,9 @@ void types_decide(const struct types_site *site, const struct types_flow *flow,
     if (open && !choice->wrapper && question->by == TYPES_BY_FUNCTION &&
         !types_source_bytes(site, question->size, question->offset, choice) && front)
         types_choose_record_with_tail(site, flow, question->size, choice);
+    if (!choice->chosen && !choice->wrapper && question->opaque && flow->offset == 0 &&
+        question->by == TYPES_BY_FUNCTION)
+        choose_handle(site, flow, choice);
     if (!choice->wrapper && is_headed(flow, question, choice)) {
         choice->wrapper = true;
         question->headed = 1;

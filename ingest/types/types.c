@@ -7,6 +7,7 @@
 
 #include "ingest/base/cache.h"
 #include "ingest/symbols/dwarf.h"
+#include "ingest/symbols/file.h"
 #include "ingest/types/allocators.h"
 #include "ingest/types/choose.h"
 #include "ingest/types/flow/calls.h"
@@ -541,6 +542,100 @@ static void answer_rust(struct types_site *site, struct site_frames *around,
         answer_chosen(types, site, &choice, question.size, &found->answer);
 }
 
+/* ---- talloc ----------------------------------------------------------------------------- */
+
+/* The bytes before the memory of a block of talloc 2, and the most frames of its functions. */
+#define TALLOC_HEADER 96
+#define TALLOC_FRAMES 6
+
+static bool is_talloc(const char *function)
+{
+    static const char *const beginnings[] = {"libtalloc.so", "talloc_", "_talloc", "__talloc"};
+    for (size_t i = 0; i < sizeof(beginnings) / sizeof(*beginnings); i++)
+        if (strncmp(function, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Returns true if the called function makes text. `*number`: the register in which the macro that
+ * calls it passes the type as text, or REGISTER_NONE. */
+static bool read_talloc(const char *function, uint8_t *number)
+{
+    static const struct {
+        const char *function;
+        uint8_t number;
+    } macros[] = {
+        {"talloc_named_const", REGISTER_RDX},    {"_talloc_zero", REGISTER_RDX},
+        {"_talloc_pooled_object", REGISTER_RDX}, {"_talloc_array", REGISTER_RCX},
+        {"_talloc_zero_array", REGISTER_RCX},    {"_talloc_realloc", REGISTER_RCX},
+        {"_talloc_memdup", REGISTER_RCX},        {"_talloc_realloc_array", REGISTER_R8},
+    };
+    *number = REGISTER_NONE;
+    for (size_t i = 0; i < sizeof(macros) / sizeof(*macros); i++)
+        if (strcmp(function, macros[i].function) == 0)
+            *number = macros[i].number;
+    return strncmp(function, "talloc_str", 10) == 0 || strstr(function, "asprintf") != NULL;
+}
+
+struct text_argument {
+    const struct types_site *site;
+    uint8_t number;
+    const char *text; /* NULL: it is not known */
+};
+
+static void look_at_text(void *context, const struct types_flow_state *state,
+                         const struct types_place_types *places)
+{
+    struct text_argument *argument = context;
+    const struct types_value value = types_flow_state_register(
+        state, places, argument->site->return_address - 1, argument->number);
+    const struct symbols_bytes constants =
+        symbols_file_section(argument->site->file->elf, ".rodata");
+    const uint64_t at = (uint64_t)value.offset - constants.address;
+    if (value.kind == TYPES_VALUE_ADDRESS && !value.indexed && constants.data &&
+        at < constants.size && memchr(constants.data + at, '\0', constants.size - at))
+        argument->text = (const char *)constants.data + at;
+}
+
+/* Answers for a function of talloc: by the text that the macro in the program makes of the type.
+ * Without it the place that gets the memory behind the header counts, as for malloc. */
+static void answer_talloc(struct site_frames *around, struct types_frame_answer *found)
+{
+    struct types *types = around->types;
+    const uint64_t size = found->question.size;
+    const struct types_site *site = NULL;
+    struct text_argument argument = {.text = NULL};
+    struct types_call called;
+    struct types_type type;
+    found->known = false;
+    found->any_size = false;
+    for (size_t i = 1; i < TALLOC_FRAMES && (site = open_outer(around, i)); i++)
+        if (!is_talloc(site->frames[site->frame_count - 1].function))
+            break;
+    if (site)
+        types_called(site, &called);
+    if (site && called.linkage && size > TALLOC_HEADER) {
+        if (read_talloc(called.linkage, &argument.number)) {
+            buffer_answer(size - TALLOC_HEADER, &found->answer);
+            found->answer.cookie = TALLOC_HEADER;
+            return;
+        }
+        argument.site = site;
+        if (argument.number != REGISTER_NONE && site->file)
+            types_flow_before_call(site, look_at_text, &argument);
+        if (argument.text &&
+            types_expression_name(site, argument.text, strlen(argument.text), &type) &&
+            type.size > 0 && (size - TALLOC_HEADER) % type.size == 0) {
+            answer_with(types, site, &type, size, TALLOC_HEADER, &found->answer);
+            found->answer.confidence = TYPES_INFERRED;
+            found->answer.rule = TYPES_RULE_SOURCE;
+            return;
+        }
+    }
+    found->next.offset = TALLOC_HEADER;
+    found->go_on = true;
+}
+
 /* Finds the answer for a frame that is not in the cache yet. */
 static void answer_frame(struct types_site *site, struct site_frames *around,
                          struct types_frame_answer *found)
@@ -559,6 +654,10 @@ static void answer_frame(struct types_site *site, struct site_frames *around,
     }
     if (types_is_rust(site)) {
         answer_rust(site, around, found);
+        return;
+    }
+    if (is_talloc(function)) {
+        answer_talloc(around, found);
         return;
     }
     bool any_size = true;

@@ -71,8 +71,9 @@ static const char *const modules[] = {
     "libstdc++", "libsupc++", "libc++", "libc++abi", "libboost_*",
     /* allocators */
     "libmprof*", "libjemalloc", "libtcmalloc*", "libmimalloc*",
-    /* what GLib adds to C */
-    "libglib-2*", "libgobject-2*", "libgio-2*", "libgmodule-2*", "libgthread-2*", NULL};
+    /* what GLib, talloc and APR add to C */
+    "libglib-2*", "libgobject-2*", "libgio-2*", "libgmodule-2*", "libgthread-2*", "libtalloc",
+    "libapr-1", "libaprutil-1", NULL};
 
 /* Functions that begin programs and threads, and those that static linking puts into the program.
  */

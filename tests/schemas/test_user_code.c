@@ -81,6 +81,8 @@ static void test_built_in(void **state)
         {"/usr/lib/libc-client.so.2007e", "mail_open", NULL, OWN},
         {"/usr/lib/libcrypto.so.3", "EVP_DigestInit", NULL, OWN},
         {"/usr/lib/libglib-2.0.so.0.7400.6", "g_hash_table_new", NULL, HIDDEN},
+        {"/usr/lib/libtalloc.so.2.4.0", "_talloc_zero", NULL, HIDDEN},
+        {"/usr/lib/libapr-1.so.0.7.2", "apr_palloc", NULL, HIDDEN},
         {"[vdso]", "[vdso]+0x10", NULL, HIDDEN},
         /* Interpreters. */
         {"/usr/lib/libpython3.11.so.1.0", "PyList_New", NULL, RUNTIME},

@@ -100,3 +100,34 @@ CASE(either_of_two)
     IS(either((int)corpus_one), "Widget", 1);
     IS(either((int)corpus_one - 1), "Label", 1);
 }
+Store *volatile store;
+CASE(handle_of_the_library)
+{
+    store = store_open(sizeof(int));
+    KEEP(store);
+    KNOWN(store, "Store", 1);
+}
+struct Person {
+    Person *next;
+    int age;
+};
+struct Item {
+    double weight;
+    char name[20];
+};
+#define TALLOC_BLOCK(pointer) ((char *)(pointer) - TALLOC_HEADER)
+CASE(types_as_text_for_talloc)
+{
+    static Person *person;
+    person = talloc_zero(nullptr, struct Person);
+    KEEP(person);
+    KNOWN(TALLOC_BLOCK(person), "Person", 1);
+    Item *items = talloc_array(nullptr, Item, (unsigned)corpus_few);
+    KEEP(items);
+    KNOWN(TALLOC_BLOCK(items), "Item", 5);
+    Person *other = (Person *)talloc_size(nullptr, sizeof(Person));
+    other->age = (int)corpus_one;
+    person->next = other;
+    KEEP(other);
+    KNOWN(TALLOC_BLOCK(other), "Person", 1);
+}

@@ -48,7 +48,51 @@ template <class T> class Cart
 extern template class Cart<int>;
 } // namespace shop
 
+/* A handle, which is only declared. */
+typedef struct _Store Store;
+extern "C" Store *store_open(unsigned long element);
+
+/* talloc's macros pass the type as text. There is a header before the memory. */
+#define TALLOC_HEADER 96
+extern "C" void *_talloc_zero(const void *context, unsigned long size, const char *name);
+extern "C" void *_talloc_array(const void *context, unsigned long element, unsigned count,
+                               const char *name);
+extern "C" void *talloc_named_const(const void *context, unsigned long size, const char *name);
+#define talloc_zero(context, type) ((type *)_talloc_zero(context, sizeof(type), #type))
+#define talloc_array(context, type, count)                                                         \
+    ((type *)_talloc_array(context, sizeof(type), count, #type))
+#define talloc_size(context, size) talloc_named_const(context, size, __FILE__ ":1")
+
 #ifdef DEFINED
+#include <stdlib.h>
+struct _Store {
+    long words[12];
+    void *data;
+};
+Store *store_open(unsigned long element)
+{
+    Store *made = (Store *)calloc(1, sizeof(Store));
+    made->words[0] = (long)element;
+    return made;
+}
+static void *talloc_take(unsigned long size, char **made)
+{
+    *made = (char *)calloc(1, TALLOC_HEADER + size);
+    return *made;
+}
+void *_talloc_zero(const void *, unsigned long size, const char *)
+{
+    char *made;
+    return talloc_take(size, &made) ? made + TALLOC_HEADER : NULL;
+}
+void *_talloc_array(const void *context, unsigned long element, unsigned count, const char *name)
+{
+    return _talloc_zero(context, element * count, name);
+}
+void *talloc_named_const(const void *context, unsigned long size, const char *name)
+{
+    return _talloc_zero(context, size, name);
+}
 Widget::Widget(int kind) : kind_(kind), name_()
 {
 }
