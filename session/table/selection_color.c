@@ -63,28 +63,13 @@ uint64_t color_code(const struct color_map *map, uint64_t value, uint64_t size, 
     }
 }
 
-static enum column color_column(enum session_color_by by)
-{
-    switch (by) {
-    case SESSION_COLOR_FUNCTION:
-    case SESSION_COLOR_MODULE:
-    case SESSION_COLOR_USER:
-    case SESSION_COLOR_OWNER:
-        return COLUMN_STACK;
-    case SESSION_COLOR_THREAD:
-        return COLUMN_THREAD;
-    case SESSION_COLOR_TYPE:
-        return COLUMN_TYPE;
-    case SESSION_COLOR_KIND:
-        return COLUMN_KIND;
-    case SESSION_COLOR_AGE:
-        return COLUMN_ALLOC_NS;
-    case SESSION_COLOR_LIFETIME:
-        return COLUMN_LIFE_NS;
-    default:
-        return COLUMN_SIZE;
-    }
-}
+static const enum column color_columns[] = {
+    [SESSION_COLOR_NONE] = COLUMN_SIZE,     [SESSION_COLOR_FUNCTION] = COLUMN_STACK,
+    [SESSION_COLOR_THREAD] = COLUMN_THREAD, [SESSION_COLOR_SIZE] = COLUMN_SIZE,
+    [SESSION_COLOR_AGE] = COLUMN_ALLOC_NS,  [SESSION_COLOR_TYPE] = COLUMN_TYPE,
+    [SESSION_COLOR_MODULE] = COLUMN_STACK,  [SESSION_COLOR_USER] = COLUMN_STACK,
+    [SESSION_COLOR_OWNER] = COLUMN_STACK,   [SESSION_COLOR_LIFETIME] = COLUMN_LIFE_NS,
+    [SESSION_COLOR_KIND] = COLUMN_KIND};
 
 unsigned color_map_columns(const struct color_map *map)
 {
@@ -467,7 +452,7 @@ const struct color_map *selection_color_map(struct selection *selection, enum se
     if (!map)
         return session_fail_memory_null(error, "a legend");
     map->by = by;
-    map->column = color_column(by);
+    map->column = color_columns[by];
     map->age_step_ns = selection->session->duration_ns / AGES + 1;
     struct categories categories = {.selection = selection, .map = map};
     bool good = categories_open(&categories, selection->session, by, error) &&
