@@ -7,92 +7,26 @@
 #include <stdlib.h>
 
 #include "schemas/array.h"
+#include "schemas/components.h"
 
 /* ---- components ------------------------------------------------------------------------- */
-
-struct search {
-    const struct graph_edge *edges;
-    size_t *next, *end;       /* by node: its edges that are not followed yet */
-    uint32_t *order, *lowest; /* by node: order 0: not seen yet */
-    bool *open;               /* by node: on `stack` */
-    uint32_t *stack, *path;   /* nodes without a component; the nodes from the root of the search */
-    size_t stacked, depth;
-    uint32_t seen, *component, count;
-};
-
-static void enter(struct search *search, uint32_t node)
-{
-    search->order[node] = search->lowest[node] = ++search->seen;
-    search->stack[search->stacked++] = node;
-    search->open[node] = true;
-    search->path[search->depth++] = node;
-}
-
-/* Ends a node whose edges are all followed. */
-static void leave(struct search *search, uint32_t node)
-{
-    search->depth--;
-    if (search->depth > 0) {
-        uint32_t *lowest = &search->lowest[search->path[search->depth - 1]];
-        if (search->lowest[node] < *lowest)
-            *lowest = search->lowest[node];
-    }
-    if (search->lowest[node] != search->order[node])
-        return;
-    uint32_t member;
-    do {
-        member = search->stack[--search->stacked];
-        search->open[member] = false;
-        search->component[member] = search->count;
-    } while (member != node);
-    search->count++;
-}
-
-static void visit(struct search *search, uint32_t root)
-{
-    enter(search, root);
-    while (search->depth > 0) {
-        const uint32_t node = search->path[search->depth - 1];
-        if (search->next[node] == search->end[node]) {
-            leave(search, node);
-            continue;
-        }
-        const uint32_t callee = search->edges[search->next[node]++].callee;
-        if (search->order[callee] == 0)
-            enter(search, callee);
-        else if (search->open[callee] && search->order[callee] < search->lowest[node])
-            search->lowest[node] = search->order[callee];
-    }
-}
 
 /* Stores the component of each node, from 0, and their number. The edges are sorted by caller;
  * their ends are nodes below `nodes`. Returns false if memory is exhausted. */
 static bool graph_components_find(const struct graph_edge *edges, size_t edge_count, uint32_t nodes,
                                   uint32_t *component, uint32_t *count)
 {
-    const size_t room = (size_t)nodes + 1;
-    struct search search = {.edges = edges,
-                            .next = calloc(room, sizeof(size_t)),
-                            .end = calloc(room, sizeof(size_t)),
-                            .order = calloc(room, sizeof(uint32_t)),
-                            .lowest = calloc(room, sizeof(uint32_t)),
-                            .open = calloc(room, sizeof(bool)),
-                            .stack = calloc(room, sizeof(uint32_t)),
-                            .path = calloc(room, sizeof(uint32_t)),
-                            .component = component};
-    const bool good = search.next && search.end && search.order && search.lowest && search.open &&
-                      search.stack && search.path;
-    for (size_t i = edge_count; good && i-- > 0;) {
-        search.next[edges[i].caller] = i;
-        if (search.end[edges[i].caller] == 0)
-            search.end[edges[i].caller] = i + 1;
+    size_t *first = calloc((size_t)nodes + 1, sizeof(*first));
+    uint32_t *callees = calloc(edge_count + 1, sizeof(*callees));
+    bool good = first && callees;
+    for (size_t i = 0; good && i < edge_count; i++) {
+        first[edges[i].caller + 1]++;
+        callees[i] = edges[i].callee;
     }
     for (uint32_t i = 0; good && i < nodes; i++)
-        if (search.order[i] == 0)
-            visit(&search, i);
-    *count = search.count;
-    FREE_ALL(search.next, search.end, search.order, search.lowest, search.open, search.stack,
-             search.path);
+        first[i + 1] += first[i];
+    good = good && components_number(first, callees, nodes, component, count);
+    FREE_ALL(first, callees);
     return good;
 }
 

@@ -9,6 +9,7 @@
 
 #include "schemas/array.h"
 #include "schemas/code/user_code.h"
+#include "schemas/components.h"
 #include "session/store/error.h"
 #include "session/store/scan.h"
 #include "session/store/session_state.h"
@@ -427,99 +428,22 @@ static bool add_rules(const struct session_tree *tree, struct graph *graph,
 
 /* ---- components ---- */
 
-struct visit {
-    uint32_t function, next; /* the next edge to follow */
-};
-
-struct search {
-    uint32_t functions;
-    uint32_t *first, *callees; /* the edges of each function */
-    uint32_t *index, *low;     /* by function; index 0: not visited */
-    uint32_t *component;       /* by function; UINT32_MAX: not in one yet */
-    uint32_t *stack;           /* of functions without a component */
-    struct visit *path;
-    uint32_t stacked, depth, visited, components;
-};
-
-static void sort_edges(struct search *search, const struct code_map *edges)
-{
-    for (size_t i = 0; i < edges->count; i++)
-        search->first[(edges->codes[i].low >> 32) + 1]++;
-    for (uint32_t i = 0; i < search->functions; i++)
-        search->first[i + 1] += search->first[i];
-    /* `low` counts the edges that are placed. */
-    for (size_t i = 0; i < edges->count; i++) {
-        const uint32_t caller = (uint32_t)(edges->codes[i].low >> 32);
-        search->callees[search->first[caller] + search->low[caller]++] =
-            (uint32_t)edges->codes[i].low;
-    }
-    memset(search->low, 0, search->functions * sizeof(*search->low));
-}
-
-static void enter(struct search *search, uint32_t function)
-{
-    search->index[function] = search->low[function] = ++search->visited;
-    search->stack[search->stacked++] = function;
-    search->path[search->depth++] = (struct visit){function, search->first[function]};
-}
-
-static void leave(struct search *search)
-{
-    const uint32_t function = search->path[--search->depth].function;
-    if (search->depth > 0) {
-        const uint32_t caller = search->path[search->depth - 1].function;
-        if (search->low[function] < search->low[caller])
-            search->low[caller] = search->low[function];
-    }
-    if (search->low[function] != search->index[function])
-        return;
-    uint32_t member;
-    do {
-        member = search->stack[--search->stacked];
-        search->component[member] = search->components;
-    } while (member != function);
-    search->components++;
-}
-
-static void visit_from(struct search *search, uint32_t start)
-{
-    enter(search, start);
-    while (search->depth > 0) {
-        struct visit *visit = &search->path[search->depth - 1];
-        if (visit->next == search->first[visit->function + 1]) {
-            leave(search);
-            continue;
-        }
-        const uint32_t callee = search->callees[visit->next++];
-        if (search->index[callee] == 0)
-            enter(search, callee);
-        else if (search->component[callee] == UINT32_MAX &&
-                 search->index[callee] < search->low[visit->function])
-            search->low[visit->function] = search->index[callee];
-    }
-}
-
 static bool find(const struct graph *graph, uint32_t *component, uint32_t *count)
 {
     const size_t functions = graph->functions;
-    struct search search = {.functions = graph->functions, .component = component};
-    search.first = calloc(functions + 1, sizeof(*search.first));
-    search.callees = malloc((graph->edges.count + 1) * sizeof(*search.callees));
-    search.index = calloc(functions, sizeof(*search.index));
-    search.low = calloc(functions, sizeof(*search.low));
-    search.stack = malloc(functions * sizeof(*search.stack));
-    search.path = malloc(functions * sizeof(*search.path));
-    const bool good =
-        search.first && search.callees && search.index && search.low && search.stack && search.path;
-    if (good) {
-        memset(component, 0xff, functions * sizeof(*component));
-        sort_edges(&search, &graph->edges);
-        for (uint32_t i = 0; i < graph->functions; i++)
-            if (search.index[i] == 0)
-                visit_from(&search, i);
-        *count = search.components;
-    }
-    FREE_ALL(search.first, search.callees, search.index, search.low, search.stack, search.path);
+    size_t *first = calloc(functions + 2, sizeof(*first));
+    uint32_t *callees = malloc((graph->edges.count + 1) * sizeof(*callees));
+    bool good = first && callees;
+    /* Behind the place of a function's first edge, until all its edges are placed. */
+    for (size_t i = 0; good && i < graph->edges.count; i++)
+        first[(graph->edges.codes[i].low >> 32) + 2]++;
+    for (size_t i = 1; good && i <= functions; i++)
+        first[i + 1] += first[i];
+    for (size_t i = 0; good && i < graph->edges.count; i++)
+        callees[first[(graph->edges.codes[i].low >> 32) + 1]++] =
+            (uint32_t)graph->edges.codes[i].low;
+    good = good && components_number(first, callees, graph->functions, component, count);
+    FREE_ALL(first, callees);
     return good;
 }
 
