@@ -75,81 +75,53 @@ static bool begin_parquet(struct row_writer *rows)
     return true;
 }
 
-/* Write the next value; the last one of a row ends the line. A text of NULL is null. */
+/* Writes the next value by one of these statements; the last one of a row ends the line. */
+#define PUT_VALUE(rows, in_parquet, in_json, in_csv)                                               \
+    if (begin_parquet(rows)) {                                                                     \
+        (in_parquet);                                                                              \
+    } else {                                                                                       \
+        struct json *const json = begin_value(rows);                                               \
+        if (json)                                                                                  \
+            (in_json);                                                                             \
+        else if (!(rows)->ndjson)                                                                  \
+            (in_csv);                                                                              \
+        end_value(rows);                                                                           \
+    }
+
+/* A text of NULL is null. */
 static void rows_text(void *file, const char *text)
 {
     struct row_writer *rows = file;
-    if (begin_parquet(rows)) {
-        parquet_put_text(rows->parquet, text);
-        return;
-    }
-    struct json *json = begin_value(rows);
-    if (json)
-        json_text(json, text);
-    else if (!rows->ndjson && text)
-        name_put_csv(rows->out, text);
-    end_value(rows);
+    PUT_VALUE(rows, parquet_put_text(rows->parquet, text), json_text(json, text),
+              text ? name_put_csv(rows->out, text) : (void)0)
 }
 
 static void rows_number(void *file, uint64_t number)
 {
     struct row_writer *rows = file;
-    if (begin_parquet(rows)) {
-        if (number <= INT64_MAX)
-            parquet_put_integer(rows->parquet, (int64_t)number);
-        else
-            parquet_put_text(rows->parquet, NULL);
-        return;
-    }
-    struct json *json = begin_value(rows);
-    if (json)
-        json_number(json, number);
-    else if (!rows->ndjson)
-        fprintf(rows->out, "%" PRIu64, number);
-    end_value(rows);
+    PUT_VALUE(rows,
+              number <= INT64_MAX ? parquet_put_integer(rows->parquet, (int64_t)number)
+                                  : parquet_put_text(rows->parquet, NULL),
+              json_number(json, number), fprintf(rows->out, "%" PRIu64, number))
 }
 
 void rows_signed(struct row_writer *rows, int64_t number)
 {
-    if (begin_parquet(rows)) {
-        parquet_put_integer(rows->parquet, number);
-        return;
-    }
-    struct json *json = begin_value(rows);
-    if (json)
-        json_signed(json, number);
-    else if (!rows->ndjson)
-        fprintf(rows->out, "%" PRId64, number);
-    end_value(rows);
+    PUT_VALUE(rows, parquet_put_integer(rows->parquet, number), json_signed(json, number),
+              fprintf(rows->out, "%" PRId64, number))
 }
 
 static void rows_real(struct row_writer *rows, double number)
 {
-    if (begin_parquet(rows)) {
-        parquet_put_real(rows->parquet, number);
-        return;
-    }
-    struct json *json = begin_value(rows);
-    if (json)
-        json_precise(json, number);
-    else if (!rows->ndjson)
-        fprintf(rows->out, "%.17g", number);
-    end_value(rows);
+    PUT_VALUE(rows, parquet_put_real(rows->parquet, number), json_precise(json, number),
+              fprintf(rows->out, "%.17g", number))
 }
 
 static void rows_truth(void *file, bool truth)
 {
     struct row_writer *rows = file;
-    if (begin_parquet(rows)) {
-        parquet_put_truth(rows->parquet, truth);
-        return;
-    }
-    struct json *json = begin_value(rows);
-    if (json)
-        json_truth(json, truth);
-    else if (!rows->ndjson)
-        fputs(truth ? "true" : "false", rows->out);
-    end_value(rows);
+    PUT_VALUE(rows, parquet_put_truth(rows->parquet, truth), json_truth(json, truth),
+              fputs(truth ? "true" : "false", rows->out))
 }
 
 static void rows_null(struct row_writer *rows)
