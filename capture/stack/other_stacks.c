@@ -307,6 +307,9 @@ void other_stacks_clear(struct stack_thread *other)
 #define PLACES 16u
 #define VALUES_LOG2 12u
 #define TOLD_LOG2 11u
+/* After so many events in a row on another stack than before, the next is not compared with the
+ * present one first. */
+#define TURNS 2u
 /* Tables of branches beside the thread's first one. */
 #define COPY_TABLES 32u
 
@@ -326,10 +329,12 @@ struct copied_stacks {
     uint32_t switches;
     uint32_t spent; /* of the credit */
     uint32_t misses, passed;
+    uint32_t turns; /* events in a row of which each was on another stack than the one before */
+    bool parked;    /* `now` has the frames of the thread, which has none */
     uint32_t place_count, place_next;
-    uint64_t places[PLACES];                   /* addresses */
-    uint64_t values[(1u << VALUES_LOG2) / 64]; /* a set of hashes */
-    uint64_t hash;                             /* at the last look */
+    uint64_t places[PLACES];        /* addresses */
+    bool values[1u << VALUES_LOG2]; /* those of which the hash counts */
+    uint64_t hash;                  /* at the last look */
     struct {
         uint64_t hash;
         uint32_t index;
@@ -430,6 +435,7 @@ static void forget_copies(struct copied_stacks *all)
     for (uint32_t i = 0; i < all->count; i++)
         all->stacks[i].count = 0;
     all->saved = all->misses = all->place_count = all->place_next = 0;
+    all->parked = false;
     memset(all->values, 0, sizeof(all->values));
 }
 
@@ -451,20 +457,9 @@ uint32_t copied_stacks_find(struct stack_thread *thread, const struct stack_fram
     return 0;
 }
 
-static uint64_t hash_value(uint32_t place, uint64_t value)
+static inline uint64_t hash_value(uint64_t place, uint64_t value)
 {
-    return (value + ((uint64_t)place << 48)) * UINT64_C(0x9e3779b97f4a7c15);
-}
-
-/* Returns the word of the set that has the bit of `hash`. */
-static uint64_t *value_word(struct copied_stacks *all, uint64_t hash)
-{
-    return &all->values[hash >> (64 - VALUES_LOG2) >> 6];
-}
-
-static uint64_t value_bit(uint64_t hash)
-{
-    return UINT64_C(1) << (hash >> (64 - VALUES_LOG2) & 63);
+    return (value ^ place << 20) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
 /* Returns a hash of the words at the places, as far as they lie in running frames and their values
@@ -474,10 +469,10 @@ static uint64_t hash_places(const struct stack_thread *thread, uint64_t sp)
     struct copied_stacks *all = thread->copied;
     const uint64_t size = thread->memory.own_high - sp;
     uint64_t sum = 1;
-    for (uint32_t i = 0; i < all->place_count; i++)
-        if (all->places[i] - sp < size) {
-            const uint64_t hash = hash_value(i, *(const uint64_t *)all->places[i]);
-            if (*value_word(all, hash) & value_bit(hash))
+    for (const uint64_t *place = all->places; place < all->places + all->place_count; place++)
+        if (*place - sp < size) {
+            const uint64_t hash = hash_value(*place, *(const uint64_t *)*place);
+            if (all->values[hash >> (64 - VALUES_LOG2)])
                 sum += (hash ^ hash >> 32) * UINT64_C(0xd6e8feb86659fd93);
         }
     return sum;
@@ -504,14 +499,21 @@ static void note_told(struct copied_stacks *all, uint64_t hash, uint32_t index)
 bool copied_stacks_guess(struct stack_thread *thread, uint64_t sp)
 {
     struct copied_stacks *all = thread->copied;
+    const bool parked = all->parked;
     if (all->place_count == 0)
         return false;
+    if (parked)
+        thread->count = all->stacks[all->now].count;
+    all->parked = false;
+    all->turns++;
     all->hash = hash_places(thread, sp);
     const uint32_t index = told_by(all, all->hash);
-    if (index == STACKS_MOST || index == all->now || all->stacks[index].count == 0)
-        return false;
-    take_copy(thread, index);
-    return true;
+    if (index != STACKS_MOST && index != all->now && all->stacks[index].count > 0) {
+        take_copy(thread, index);
+        return true;
+    }
+    all->turns = 0;
+    return parked;
 }
 
 void copied_stacks_right(struct stack_thread *thread)
@@ -519,6 +521,11 @@ void copied_stacks_right(struct stack_thread *thread)
     struct copied_stacks *all = thread->copied;
     all->spent -= all->spent > 0;
     all->misses = 0;
+    if (all->turns < TURNS)
+        return;
+    all->stacks[all->now].count = thread->count;
+    all->parked = true;
+    thread->count = 0;
 }
 
 /* Lets the words of the present stack at the places count. Returns true if one is new. */
@@ -530,9 +537,9 @@ static bool add_values(const struct stack_thread *thread)
     for (uint32_t i = 0; i < all->place_count; i++)
         for (const struct stack_pair *pair = thread->pairs; pair < thread->pairs + pairs; pair++)
             if (pair->address == all->places[i]) {
-                const uint64_t hash = hash_value(i, pair->value);
-                added |= !(*value_word(all, hash) & value_bit(hash));
-                *value_word(all, hash) |= value_bit(hash);
+                const uint64_t hash = hash_value(pair->address, pair->value);
+                added |= !all->values[hash >> (64 - VALUES_LOG2)];
+                all->values[hash >> (64 - VALUES_LOG2)] = true;
             }
     return added;
 }
@@ -549,11 +556,10 @@ static void add_place(struct copied_stacks *all, const struct copied_stack *stac
     for (uint32_t i = 0; i < all->place_count; i++)
         if (all->places[i] == pair->address)
             return; /* the stack has changed since */
-    const uint32_t place = all->place_next++ % PLACES;
-    const uint64_t hash = hash_value(place, pair->value);
+    const uint64_t hash = hash_value(pair->address, pair->value);
     all->place_count += all->place_count < PLACES;
-    all->places[place] = pair->address;
-    *value_word(all, hash) |= value_bit(hash);
+    all->places[all->place_next++ % PLACES] = pair->address;
+    all->values[hash >> (64 - VALUES_LOG2)] = true;
 }
 
 void copied_stacks_learn(struct stack_thread *thread, uint64_t sp)

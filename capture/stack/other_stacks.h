@@ -54,9 +54,10 @@ void copied_stacks_init(struct stack_thread *thread, void *room);
 void copied_stacks_release(const struct stack_thread *thread);
 
 /* Makes the stack the present one that the words at the places tell, for a running frame at `sp`.
- * Returns false if they tell none, or the present one. */
+ * Returns true if the event was not compared with the present stack yet. Then it has frames. */
 bool copied_stacks_guess(struct stack_thread *thread, uint64_t sp);
-/* Notes that this was right, and no walk was needed. */
+/* Notes that this was right, and no walk was needed. If such stacks take turns at each event, the
+ * thread then seems to have no frames, so that the next event is not compared with them in vain. */
 void copied_stacks_right(struct stack_thread *thread);
 
 /* Returns the number of walked frames after which a walk calls copied_stacks_find(). */

@@ -154,6 +154,12 @@ static ARCH_ALIGNS_STACK bool stack_is_known(struct stack_thread *thread, const 
     return true;
 }
 
+static void begin_walk(struct stack_thread *thread, const uint64_t *entry)
+{
+    thread->changed[0] =
+        (struct stack_frame){.rbp = entry[0], .pc = entry[1], .sp = (uint64_t)(entry + 2)};
+}
+
 /* Does what stack_current() does on another stack than the thread's own. */
 static __attribute__((noinline)) uint32_t other_current(struct stack_thread *thread,
                                                         const uint64_t *entry, void *context)
@@ -170,6 +176,7 @@ static __attribute__((noinline)) uint32_t other_current(struct stack_thread *thr
             return node;
     }
     stack_memory_begin(&other->memory, (uint64_t)entry);
+    begin_walk(thread, entry);
     return stack_walk_other(other, stacks.mode != STACK_UNWIND_EH, context);
 }
 
@@ -195,14 +202,13 @@ static __attribute__((noinline)) uint32_t copied_current(struct stack_thread *th
 static ARCH_ALIGNS_STACK uint32_t walk_stack(struct stack_thread *thread, const uint64_t *entry,
                                              void *context)
 {
-    thread->changed[0] =
-        (struct stack_frame){.rbp = entry[0], .pc = entry[1], .sp = (uint64_t)(entry + 2)};
     if (!stack_memory_begin(&thread->memory, (uint64_t)entry) &&
         !stack_memory_grow(&thread->memory, (uint64_t)entry))
         return other_current(thread, entry, context);
     const uint32_t node = copied_current(thread, entry);
     if (node)
         return node;
+    begin_walk(thread, entry);
     return stack_walk(thread, stacks.mode != STACK_UNWIND_EH, context);
 }
 
