@@ -287,6 +287,8 @@ void other_stacks_clear(struct stack_thread *other)
     forget_all(other);
 }
 
+/* The stack that is overwritten when there is no credit to save one. */
+#define SCRATCH 1u
 /* At least so many stacks are kept, and at most so many that they take COPIES_MOST bytes. */
 #define STACKS_LEAST 8u
 #define STACKS_MOST 160u
@@ -295,14 +297,20 @@ void other_stacks_clear(struct stack_thread *other)
 #define FRAMES_LEAST 6u
 #define PAUSE 8u
 /* A walk that looks for its frame tries so many stacks. */
-#define TRIED 8u
-/* Each stack that is saved costs credit, each that is found gives some. Without credit only one
- * stack in so many is saved. */
-#define CREDIT 16u
-#define CREDIT_HIT 8u
+#define TRIED 3u
+/* Each stack that is saved costs credit, each that is found gives it back, and so do some guesses
+ * that were right. Without credit only one stack in so many is saved. */
+#define CREDIT 64u
+#define CREDIT_SAVE 4u
 #define SAVED_OF 64u
-/* After so many walks that found nothing the stacks are forgotten. */
-#define MISSES_MOST (4 * STACKS_MOST)
+/* After so many walks that found nothing, for each saved stack, the stacks are forgotten. */
+#define MISSES_MOST 64u
+/* So are they if for long less than four of five guesses make a walk needless. Then fewer are
+ * saved. */
+#define TRUST_MOST 32
+#define TRUST_LEAST (-2048)
+#define TRUST_GUESS 4
+#define SAVED_OF_MOST (1u << 16)
 /* The words that tell the stacks apart, the values that count there, and what they told. */
 #define PLACES 16u
 #define VALUES_LOG2 12u
@@ -328,7 +336,8 @@ struct copied_stacks {
     uint32_t saved; /* stacks beside `now` */
     uint32_t switches;
     uint32_t spent; /* of the credit */
-    uint32_t misses, passed;
+    uint32_t misses, passed, saved_of;
+    int32_t trust;  /* in guesses */
     uint32_t turns; /* events in a row of which each was on another stack than the one before */
     bool parked;    /* `now` has the frames of the thread, which has none */
     uint32_t place_count, place_next;
@@ -373,17 +382,29 @@ void copied_stacks_release(const struct stack_thread *thread)
         os_unmap(all->tables, tables_size());
 }
 
+/* Makes room for another stack. Returns false if there is no memory. */
+static bool add_copy(struct stack_thread *thread)
+{
+    struct copied_stack *stack = &thread->copied->stacks[thread->copied->count];
+    stack->kept = os_map(stack_size(thread->limit));
+    stack->pairs = (struct stack_pair *)(stack->kept + thread->limit);
+    thread->copied->count += stack->kept != NULL;
+    return stack->kept != NULL;
+}
+
 static bool prepare_copies(struct stack_thread *thread)
 {
     struct copied_stacks *all = thread->copied;
-    if (!all->tables)
-        all->tables = os_map(tables_size());
+    if (all->tables)
+        return false; /* there was no memory */
+    all->tables = os_map(tables_size());
     if (!all->tables)
         return false;
     all->stacks[0] = (struct copied_stack){.kept = thread->kept, .pairs = thread->pairs};
     all->first = thread->branches;
     all->count = 1;
-    return true;
+    all->saved_of = SAVED_OF;
+    return add_copy(thread); /* SCRATCH */
 }
 
 uint32_t copied_stacks_pause(const struct stack_thread *thread)
@@ -439,6 +460,15 @@ static void forget_copies(struct copied_stacks *all)
     memset(all->values, 0, sizeof(all->values));
 }
 
+/* Gives up after what was saved has not paid. */
+static void give_up(struct copied_stacks *all)
+{
+    forget_copies(all);
+    all->spent = CREDIT;
+    if (all->saved_of < SAVED_OF_MOST)
+        all->saved_of *= 2;
+}
+
 uint32_t copied_stacks_find(struct stack_thread *thread, const struct stack_frame *frame)
 {
     struct copied_stacks *all = thread->copied;
@@ -448,12 +478,12 @@ uint32_t copied_stacks_find(struct stack_thread *thread, const struct stack_fram
         if (!same)
             continue;
         take_copy(thread, index);
-        all->spent = all->spent > CREDIT_HIT ? all->spent - CREDIT_HIT : 0;
+        all->spent = all->spent > CREDIT_SAVE ? all->spent - CREDIT_SAVE : 0;
         all->misses = 0;
         return same;
     }
-    if (++all->misses == MISSES_MOST)
-        forget_copies(all);
+    if (++all->misses >= MISSES_MOST * all->saved)
+        give_up(all);
     return 0;
 }
 
@@ -510,6 +540,7 @@ bool copied_stacks_guess(struct stack_thread *thread, uint64_t sp)
     const uint32_t index = told_by(all, all->hash);
     if (index != STACKS_MOST && index != all->now && all->stacks[index].count > 0) {
         take_copy(thread, index);
+        all->trust -= TRUST_GUESS;
         return true;
     }
     all->turns = 0;
@@ -521,6 +552,8 @@ void copied_stacks_right(struct stack_thread *thread)
     struct copied_stacks *all = thread->copied;
     all->spent -= all->spent > 0;
     all->misses = 0;
+    if (all->turns > 0 && all->trust < TRUST_MOST)
+        all->trust += TRUST_GUESS + 1;
     if (all->turns < TURNS)
         return;
     all->stacks[all->now].count = thread->count;
@@ -533,9 +566,12 @@ static bool add_values(const struct stack_thread *thread)
 {
     struct copied_stacks *all = thread->copied;
     const uint32_t pairs = thread->count > 0 ? thread->kept[thread->count - 1].pair_end : 0;
+    uint64_t near = 0; /* a bit for some addresses, among them all places */
     bool added = false;
     for (uint32_t i = 0; i < all->place_count; i++)
-        for (const struct stack_pair *pair = thread->pairs; pair < thread->pairs + pairs; pair++)
+        near |= UINT64_C(1) << (all->places[i] / 8 % 64);
+    for (const struct stack_pair *pair = thread->pairs; pair < thread->pairs + pairs; pair++)
+        for (uint32_t i = 0; (near >> (pair->address / 8 % 64) & 1) && i < all->place_count; i++)
             if (pair->address == all->places[i]) {
                 const uint64_t hash = hash_value(pair->address, pair->value);
                 added |= !all->values[hash >> (64 - VALUES_LOG2)];
@@ -565,6 +601,8 @@ static void add_place(struct copied_stacks *all, const struct copied_stack *stac
 void copied_stacks_learn(struct stack_thread *thread, uint64_t sp)
 {
     struct copied_stacks *all = thread->copied;
+    if (all->trust < TRUST_LEAST)
+        give_up(all);
     if (all->saved == 0)
         return;
     const uint32_t told = all->place_count == 0 ? all->before : told_by(all, all->hash);
@@ -575,39 +613,35 @@ void copied_stacks_learn(struct stack_thread *thread, uint64_t sp)
             add_place(all, &all->stacks[told], sp);
         all->hash = hash_places(thread, sp);
     }
-    note_told(all, all->hash, all->now);
+    if (all->now != SCRATCH)
+        note_told(all, all->hash, all->now);
 }
 
 /* Returns the stack to replace: one without frames, or else the one that was not used for longest.
- * The present one if there is no memory. */
+ * SCRATCH if there is no memory. */
 static uint32_t replaced_copy(struct stack_thread *thread)
 {
     struct copied_stacks *all = thread->copied;
-    uint32_t index = all->now == 0;
+    uint32_t oldest = SCRATCH;
     for (uint32_t i = 0; i < all->count; i++)
-        if (i != all->now && all->stacks[i].count == 0)
+        if (i == all->now || i == SCRATCH)
+            continue;
+        else if (all->stacks[i].count == 0)
             return i;
-        else if (i != all->now &&
-                 all->switches - all->stacks[i].used > all->switches - all->stacks[index].used)
-            index = i;
+        else if ((oldest == SCRATCH ||
+                  all->switches - all->stacks[i].used > all->switches - all->stacks[oldest].used))
+            oldest = i;
     if (all->count < STACKS_MOST &&
-        (all->count < STACKS_LEAST || all->count * stack_size(thread->limit) < COPIES_MOST)) {
-        struct copied_stack *stack = &all->stacks[all->count];
-        stack->kept = os_map(stack_size(thread->limit));
-        stack->pairs = (struct stack_pair *)(stack->kept + thread->limit);
-        if (stack->kept)
-            return all->count++;
-    }
-    return index < all->count ? index : all->now;
+        (all->count < STACKS_LEAST || all->count * stack_size(thread->limit) < COPIES_MOST) &&
+        add_copy(thread))
+        return all->count - 1;
+    return oldest;
 }
 
-/* Keeps the present stack and begins another one with its outer `same` frames. */
-static void begin_copy(struct stack_thread *thread, uint32_t same)
+/* Keeps the present stack and begins another one, at `index`, with its outer `same` frames. */
+static void begin_copy(struct stack_thread *thread, uint32_t same, uint32_t index)
 {
     struct copied_stacks *all = thread->copied;
-    if (all->count == 0 && !prepare_copies(thread))
-        return;
-    const uint32_t index = replaced_copy(thread);
     struct copied_stack *stack = &all->stacks[index];
     if (index == all->now)
         return;
@@ -624,11 +658,15 @@ static void begin_copy(struct stack_thread *thread, uint32_t same)
 void copied_stacks_save(struct stack_thread *thread, uint32_t same, uint32_t walked)
 {
     struct copied_stacks *all = thread->copied;
-    if (walked >= FRAMES_LEAST && thread->count - same >= FRAMES_LEAST && walked >= same / 2 &&
-        (all->spent < CREDIT || ++all->passed % SAVED_OF == 0)) {
-        all->spent += all->spent < CREDIT;
-        begin_copy(thread, same);
-    }
+    if (walked < FRAMES_LEAST || thread->count - same < FRAMES_LEAST || walked < same / 2 ||
+        (all->count <= SCRATCH && !prepare_copies(thread)))
+        return;
+    if (all->spent < CREDIT || ++all->passed >= all->saved_of) {
+        all->spent += all->spent < CREDIT ? CREDIT_SAVE : 0;
+        all->passed = 0;
+        begin_copy(thread, same, replaced_copy(thread));
+    } else if (all->saved > 0)
+        begin_copy(thread, same, SCRATCH);
 }
 
 void copied_stacks_clear(struct stack_thread *thread)

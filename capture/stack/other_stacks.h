@@ -40,10 +40,10 @@ void other_stacks_clear(struct stack_thread *other);
  * they switch. After a switch the frames are those of an earlier stack, which would be walked
  * whole.
  *
- * So a thread keeps such stacks. Where two of them differ, the outermost differing word is a place:
+ * So a thread keeps such stacks. If two of them differ, the outermost differing word is a place:
  * the words at all places tell which stack is the present one, before any walk. A walk that has met
  * none of the kept frames for a while looks for its frame in some of the others. In programs
- * without such coroutines that finds nothing, and is soon tried seldom. */
+ * without such coroutines little is found, and the stacks are soon saved seldom. */
 
 /* Returns the bytes that copied_stacks_init() needs. */
 size_t copied_stacks_size(void);
