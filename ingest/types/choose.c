@@ -977,7 +977,9 @@ static void choose_handle(const struct types_site *site, const struct types_flow
     if (!found)
         return;
     /* The name of a typedef is better known than a tag such as _GHashTable. */
-    Dwarf_Die die = found->type.die;
+    Dwarf_Die die = found->type.die, record;
+    if (!types_strip(&die, &record) || !dwarf_hasattr(&record, DW_AT_declaration))
+        return; /* of a size that only the running program knows */
     char *name = dwarf_tag(&die) == DW_TAG_typedef ? strdup(dwarf_diename(&die))
                                                    : types_name(site->index, &found->type);
     if (name)
@@ -1101,7 +1103,7 @@ bool types_language_denies(const struct types_site *site, const struct types_typ
     default:
         /* gcc calls Objective-C C, but not its methods. */
         return strncmp(name, "tyObject_NimSeqPayloadBase", 26) == 0 ||
-               strcmp(name, "objc_object") == 0 ||
+               strcmp(name, "objc_object") == 0 || strcmp(name, "objc_class") == 0 ||
                (part && (strncmp(function, "-[", 2) == 0 || strncmp(function, "+[", 2) == 0));
     }
 }
