@@ -400,32 +400,32 @@ uint64_t types_globals_thread_pointer(const struct types_globals *globals)
 }
 
 /* Returns the word at `address` in the global offset table. */
-static uint64_t table_word(const struct symbols_file *file, uint64_t address)
+static uint64_t table_word(const struct symbols_bytes *table, uint64_t address)
 {
-    const struct symbols_bytes table = symbols_file_section(file->elf, ".got");
     uint64_t word = 0;
-    if (table.data && address >= table.address && table.size >= sizeof(word) &&
-        address - table.address <= table.size - sizeof(word))
-        memcpy(&word, table.data + (address - table.address), sizeof(word));
+    if (table->data && address >= table->address && table->size >= sizeof(word) &&
+        address - table->address <= table->size - sizeof(word))
+        memcpy(&word, table->data + (address - table->address), sizeof(word));
     return word;
 }
 
 /* The relocations of the System V ABI, AMD64 supplement, 4.4.1, and Drepper, "ELF Handling For
  * Thread-Local Storage", 4.1.6: the number of the module with the offset in its block after it, or
  * the offset from fs. */
-static void add_slot(struct types_globals *globals, const GElf_Rela *relocation, Elf_Data *symbols)
+static void add_slot(struct types_globals *globals, const GElf_Rela *relocation, Elf_Data *symbols,
+                     const struct symbols_bytes *table)
 {
     const uint64_t type = GELF_R_TYPE(relocation->r_info), number = GELF_R_SYM(relocation->r_info);
     struct linked_slot slot = {relocation->r_offset, 0};
     GElf_Sym symbol = {.st_value = 0};
-    /* An offset of its own has the module of that relocation, too. */
+    /* A DTPOFF64 for the same symbol follows. */
     if ((type == R_X86_64_DTPMOD64 && number != 0) ||
         (number != 0 && (!symbols || !gelf_getsym(symbols, (int)number, &symbol))))
         return;
     if (type == R_X86_64_DTPOFF64)
         slot.slot -= sizeof(uint64_t);
     else if (type == R_X86_64_DTPMOD64)
-        symbol.st_value = table_word(globals->file, slot.slot + sizeof(uint64_t));
+        symbol.st_value = table_word(table, slot.slot + sizeof(uint64_t));
     else if (type != R_X86_64_TPOFF64 && type != R_X86_64_GLOB_DAT)
         return;
     if (number == 0 || symbol.st_shndx != SHN_UNDEF)
@@ -437,6 +437,8 @@ static void add_slot(struct types_globals *globals, const GElf_Rela *relocation,
 
 static void read_slots(struct types_globals *globals)
 {
+    const struct symbols_bytes table = symbols_file_section(globals->file->elf, ".got");
+    size_t read = 0; /* sections may lie one over the other in a hostile file */
     globals->slots_read = true;
     for (Elf_Scn *section = NULL; (section = elf_nextscn(globals->file->elf, section));) {
         GElf_Shdr header;
@@ -446,8 +448,8 @@ static void read_slots(struct types_globals *globals)
             !(header.sh_flags & SHF_ALLOC) || !(data = elf_getdata(section, NULL)))
             continue;
         Elf_Data *symbols = elf_getdata(elf_getscn(globals->file->elf, header.sh_link), NULL);
-        for (int i = 0; gelf_getrela(data, i, &relocation); i++)
-            add_slot(globals, &relocation, symbols);
+        for (int i = 0; read < GLOBALS_MAX && gelf_getrela(data, i, &relocation); i++, read++)
+            add_slot(globals, &relocation, symbols, &table);
     }
     if (globals->slot_count > 1)
         qsort(globals->slots, globals->slot_count, sizeof(*globals->slots), compare_uint64);

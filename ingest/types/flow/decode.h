@@ -59,7 +59,8 @@ bool types_decode(const uint8_t *bytes, size_t size, uint64_t address,
 bool types_decode_branch(const uint8_t *bytes, size_t size, uint64_t address,
                          struct decode_instruction *instruction);
 
-/* Returns true if the instruction does nothing: it fills the space between blocks of code. */
+/* Returns true if the instruction changes no general register, as those that fill the space between
+ * blocks of code. */
 static inline bool types_is_padding(const struct decode_instruction *instruction)
 {
     return instruction->operation == DECODE_OTHER && instruction->writes == 0;

@@ -665,9 +665,10 @@ static bool run_to_call(struct follower *follower)
     const struct types_part_code *part = follower->part;
     const uint64_t call = follower->site->return_address - 1;
     uint64_t from = part->start;
-    if (!function->settled && !settle(follower))
+    if (function->settled == TYPES_NOT_SETTLED)
+        function->settled = settle(follower) ? TYPES_SETTLED : TYPES_NEVER_SETTLED;
+    if (function->settled == TYPES_NEVER_SETTLED)
         return false;
-    function->settled = true;
     for (size_t i = 0; i < function->block_count && function->blocks[i].address <= call; i++)
         if (function->blocks[i].address >= from)
             from = function->blocks[i].address;

@@ -5,9 +5,10 @@
  * This is an abstract interpretation of the function. Registers and stack slots hold values: the
  * result (plus an offset), a pointer of known type (loaded from a variable), an address of the
  * module, or an address on the stack. First the function is run until it is known what registers
- * and slots hold at the places to which it jumps, whichever way leads there: what all ways agree
- * on. The code from the last of these places to the call tells what survives the call. Then the
- * code after the call is run along both sides of each branch. Limits bound all this.
+ * and slots hold at the places to which it jumps: what all ways there agree on, but for those of a
+ * table of jumps, which are not found. The code from the last of these places to the call
+ * tells what survives the call. Then the code after the call is run along both sides of each
+ * branch. Limits bound all this.
  *
  * Compilers merge two calls in the arms of a branch into one. Then one path through the code
  * leads to one class and another path to another class. So each piece of evidence tells on which
@@ -71,8 +72,8 @@ bool types_flow_follow(const struct types_site *site, int64_t offset, bool in_me
 bool types_flow_follow_object(const struct types_site *site, uint8_t number, bool returned,
                               struct types_flow *flow);
 
-/* Returns true if the function that the site calls computes its first argument for the function to
- * which it jumps at its end, without branches before. */
+/* Returns true if the function that the site calls jumps to another one at its end, without
+ * branches before, and the first argument that it hands on is not a constant. */
 bool types_flow_jump_varies(const struct types_site *site, uint64_t function);
 
 /* Looks at the registers and stack slots just before the site's call. types_flow_state_register()

@@ -249,7 +249,8 @@ struct types_value types_flow_state_load(const struct types_flow_state *state,
                 return state->slots[i].value;
     if (address->kind == TYPES_VALUE_ADDRESS && !address->indexed && places->site->globals) {
         /* The thread pointer points to itself. */
-        if ((uint64_t)address->offset == thread_pointer(places))
+        if (address->offset >= (int64_t)TYPES_THREAD_BLOCK &&
+            (uint64_t)address->offset == thread_pointer(places))
             return *address;
         const uint64_t variable =
             types_globals_slot(places->site->globals, (uint64_t)address->offset);
@@ -274,9 +275,12 @@ struct computing {
     struct types_value values[COMPUTED_MAX];
 };
 
+/* An unknown value that is not indexed is a constant there. */
+static const struct types_value not_a_constant = {.kind = TYPES_VALUE_UNKNOWN, .indexed = true};
+
 static struct types_value pop(struct computing *computing)
 {
-    return computing->count > 0 ? computing->values[--computing->count] : unknown;
+    return computing->count > 0 ? computing->values[--computing->count] : not_a_constant;
 }
 
 /* Finds the type to which the first parameter of the frame's own function points. It is in rdi when
@@ -323,9 +327,8 @@ static struct types_value sum_of(struct types_value one, struct types_value othe
     struct types_value sum = one.kind == TYPES_VALUE_UNKNOWN ? other : one;
     sum.indexed = one.indexed || other.indexed;
     sum.offset = types_offset_sum(one.offset, other.offset);
-    if (one.kind != TYPES_VALUE_UNKNOWN && other.kind != TYPES_VALUE_UNKNOWN)
-        sum.kind = TYPES_VALUE_UNKNOWN;
-    return sum;
+    return one.kind != TYPES_VALUE_UNKNOWN && other.kind != TYPES_VALUE_UNKNOWN ? not_a_constant
+                                                                                : sum;
 }
 
 /* Finds the value that an operation puts on the stack. Returns false if it is not known. */
@@ -370,6 +373,8 @@ static bool compute(struct computing *computing, const Dwarf_Op *operation,
     case DW_OP_deref:
         *value = pop(computing);
         *value = types_flow_state_load(computing->state, computing->places, computing->pc, value);
+        if (value->kind == TYPES_VALUE_UNKNOWN)
+            *value = not_a_constant;
         return true;
     case DW_OP_plus:
         *value = pop(computing);
@@ -382,7 +387,7 @@ static bool compute(struct computing *computing, const Dwarf_Op *operation,
     case DW_OP_shra:
         pop(computing);
         pop(computing);
-        value->indexed = true;
+        *value = not_a_constant;
         return true;
     default:
         value->offset = number;

@@ -119,7 +119,8 @@ struct types_function {
     size_t part_count;
     struct types_block *blocks; /* sorted */
     size_t block_count, block_capacity;
-    bool settled; /* the states of the blocks are known */
+    /* If the states of the blocks are known. */
+    enum { TYPES_NOT_SETTLED, TYPES_SETTLED, TYPES_NEVER_SETTLED } settled;
 };
 
 struct types_functions;
