@@ -305,7 +305,7 @@ void other_stacks_clear(struct stack_thread *other)
 #define SAVED_OF 64u
 /* After so many walks that found nothing, for each saved stack, the stacks are forgotten. */
 #define MISSES_MOST 64u
-/* So are they if for long less than four of five guesses make a walk needless. Then fewer are
+/* They are also forgotten if, for long, fewer than four of five guesses are right. Then fewer are
  * saved. */
 #define TRUST_MOST 32
 #define TRUST_LEAST (-2048)
@@ -465,6 +465,7 @@ static void give_up(struct copied_stacks *all)
 {
     forget_copies(all);
     all->spent = CREDIT;
+    all->trust = 0;
     if (all->saved_of < SAVED_OF_MOST)
         all->saved_of *= 2;
 }
@@ -617,8 +618,8 @@ void copied_stacks_learn(struct stack_thread *thread, uint64_t sp)
         note_told(all, all->hash, all->now);
 }
 
-/* Returns the stack to replace: one without frames, or else the one that was not used for longest.
- * SCRATCH if there is no memory. */
+/* Returns a stack without frames, a new one, or else the one that was not used for longest; SCRATCH
+ * if there is neither one nor memory. */
 static uint32_t replaced_copy(struct stack_thread *thread)
 {
     struct copied_stacks *all = thread->copied;
