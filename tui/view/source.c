@@ -596,7 +596,8 @@ static uint32_t hottest_line(const struct source *source, const struct session_s
 {
     const struct session_source_line *best = NULL;
     const uint64_t limit = last ? line_bytes(last, source->measure) : UINT64_MAX;
-    for (size_t i = 0; i < source->sums->count; i++) {
+    const uint32_t end = line_of(source, row_count(source) - 1); /* the file may be shorter now */
+    for (size_t i = 0; i < source->sums->count && source->sums->lines[i].line <= end; i++) {
         const struct session_source_line *sums = &source->sums->lines[i];
         const uint64_t bytes = line_bytes(sums, source->measure);
         if (bytes <= limit && !(bytes == limit && sums <= last) && bytes > 0 &&
@@ -632,7 +633,7 @@ static void seek(struct source *source, int height)
 /* Goes to the line with the next fewer bytes, from the last one to that with most. */
 static void next_hottest(struct source *source, struct browse *browse, int height)
 {
-    if (!source->file || !source->sums)
+    if (!source->file || !source->sums || row_count(source) == 0)
         return;
     uint32_t line = hottest_line(source, sums_of(source, line_of(source, source->table.selected)));
     if (line == 0)
