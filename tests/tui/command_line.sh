@@ -131,8 +131,8 @@ expect 0 'browsed.db written' --filter live --size 300x24 --script "$work/writes
 mkdir "$work/slow" && cp "$tui" "$work/slow/mprof-tui"
 printf '#!/bin/sh\ntouch "%s"\nexec sleep 600\n' "$work/slow/started" >"$work/slow/mprof-ingest"
 chmod +x "$work/slow/mprof-ingest"
-"$work/slow/mprof-tui" --graph "run live | write \"$work/slow/part.db\"" "$work/session.db" >/dev/null 2>&1 &
-until [ -e "$work/slow/started" ]; do sleep 0.02; done
+LD_LIBRARY_PATH=$MPROF_BUILD/lib "$work/slow/mprof-tui" --graph "run live | write \"$work/slow/part.db\"" "$work/session.db" >/dev/null 2>&1 &
+until [ -e "$work/slow/started" ] || ! kill -0 $!; do sleep 0.02; done
 kill -TERM $!
 wait $!
 [ $? = 143 ] || { echo 'a writing that is ended does not end by the signal'; failed=1; }
