@@ -305,8 +305,8 @@ void other_stacks_clear(struct stack_thread *other)
 #define SAVED_OF 64u
 /* After so many walks that found nothing, for each saved stack, the stacks are forgotten. */
 #define MISSES_MOST 64u
-/* They are also forgotten if, for long, fewer than four of five guesses are right. Then fewer are
- * saved. */
+/* They are also forgotten if, for long, fewer than four of five guesses are right. Then the fewest
+ * are saved. */
 #define TRUST_MOST 32
 #define TRUST_LEAST (-2048)
 #define TRUST_GUESS 4
@@ -602,8 +602,10 @@ static void add_place(struct copied_stacks *all, const struct copied_stack *stac
 void copied_stacks_learn(struct stack_thread *thread, uint64_t sp)
 {
     struct copied_stacks *all = thread->copied;
-    if (all->trust < TRUST_LEAST)
+    if (all->trust < TRUST_LEAST) {
         give_up(all);
+        all->saved_of = SAVED_OF_MOST;
+    }
     if (all->saved == 0)
         return;
     const uint32_t told = all->place_count == 0 ? all->before : told_by(all, all->hash);
