@@ -371,14 +371,6 @@ static void assign(struct follower *follower, uint64_t pc, const struct decode_i
     }
 }
 
-static bool is_thread_pointer(const struct follower *follower, const struct types_value *value)
-{
-    const struct types_globals *globals = follower->site->globals;
-    return value->kind == TYPES_VALUE_ADDRESS && !value->indexed &&
-           value->offset >= (int64_t)TYPES_THREAD_BLOCK && globals &&
-           (uint64_t)value->offset == types_globals_thread_pointer(globals);
-}
-
 /* Returns the variable of threads whose address the called function returns. 0: another function.
  */
 static uint64_t called_for_variable(const struct follower *follower, const struct types_call *call)
@@ -411,9 +403,10 @@ static void add_to(struct follower *follower, uint64_t pc, const struct decode_i
         result.offset = types_offset_sum(result.offset, added);
     } else if (in->operation == DECODE_ADD) {
         struct types_value other = operand_value(follower, pc, &in->from, 8);
-        if (is_thread_pointer(follower, &other) || is_thread_pointer(follower, &value)) {
-            follower->state.registers[in->to.base] = types_flow_state_thread(
-                &follower->places, is_thread_pointer(follower, &other) ? &value : &other);
+        const bool thread = types_flow_state_is_thread(&follower->places, &other);
+        if (thread || types_flow_state_is_thread(&follower->places, &value)) {
+            follower->state.registers[in->to.base] =
+                types_flow_state_thread(&follower->places, thread ? &value : &other);
             return;
         }
         bool first = value.kind == TYPES_VALUE_POINTER || value.kind == TYPES_VALUE_RESULT;

@@ -137,6 +137,14 @@ static uint64_t thread_pointer(const struct types_place_types *places)
     return !places->site->globals ? 0 : types_globals_thread_pointer(places->site->globals);
 }
 
+bool types_flow_state_is_thread(const struct types_place_types *places,
+                                const struct types_value *value)
+{
+    return value->kind == TYPES_VALUE_ADDRESS && !value->indexed &&
+           value->offset >= (int64_t)TYPES_THREAD_BLOCK &&
+           (uint64_t)value->offset == thread_pointer(places);
+}
+
 struct types_value types_flow_state_thread(const struct types_place_types *places,
                                            const struct types_value *offset)
 {
@@ -247,11 +255,10 @@ struct types_value types_flow_state_load(const struct types_flow_state *state,
         for (size_t i = 0; i < state->slot_count; i++)
             if (state->slots[i].offset == address->offset)
                 return state->slots[i].value;
+    /* The thread pointer points to itself. */
+    if (types_flow_state_is_thread(places, address))
+        return *address;
     if (address->kind == TYPES_VALUE_ADDRESS && !address->indexed && places->site->globals) {
-        /* The thread pointer points to itself. */
-        if (address->offset >= (int64_t)TYPES_THREAD_BLOCK &&
-            (uint64_t)address->offset == thread_pointer(places))
-            return *address;
         const uint64_t variable =
             types_globals_slot(places->site->globals, (uint64_t)address->offset);
         if (variable != 0)

@@ -70,6 +70,10 @@ struct types_value types_flow_state_address(const struct types_flow_state *state
                                             const struct types_place_types *places, uint64_t pc,
                                             const struct decode_operand *operand);
 
+/* Returns true if the value is the thread pointer. */
+bool types_flow_state_is_thread(const struct types_place_types *places,
+                                const struct types_value *value);
+
 /* Returns the address that lies at an offset from the thread pointer. It already is one if the
  * dynamic linker made the offset. */
 struct types_value types_flow_state_thread(const struct types_place_types *places,
