@@ -626,14 +626,15 @@ static uint32_t replaced_copy(struct stack_thread *thread)
 {
     struct copied_stacks *all = thread->copied;
     uint32_t oldest = SCRATCH;
-    for (uint32_t i = 0; i < all->count; i++)
+    for (uint32_t i = 0; i < all->count; i++) {
         if (i == all->now || i == SCRATCH)
             continue;
-        else if (all->stacks[i].count == 0)
+        if (all->stacks[i].count == 0)
             return i;
-        else if ((oldest == SCRATCH ||
-                  all->switches - all->stacks[i].used > all->switches - all->stacks[oldest].used))
+        if (oldest == SCRATCH ||
+            all->switches - all->stacks[i].used > all->switches - all->stacks[oldest].used)
             oldest = i;
+    }
     if (all->count < STACKS_MOST &&
         (all->count < STACKS_LEAST || all->count * stack_size(thread->limit) < COPIES_MOST) &&
         add_copy(thread))
