@@ -108,7 +108,8 @@ static bool live_blocks(struct session *session, const struct row_set *set, stru
     return good;
 }
 
-ARRAY_ORDER(compare_blocks, struct block, ORDER(a->space, b->space) ?: ORDER(a->start, b->start) ?: ORDER(a->row, b->row))
+ARRAY_ORDER(compare_blocks, struct block,
+            ORDER(a->space, b->space) ?: ORDER(a->start, b->start) ?: ORDER(a->row, b->row))
 
 ARRAY_ORDER(compare_pins, struct pin, ORDER(a->row, b->row))
 

@@ -339,7 +339,8 @@ static bool read_part(void *context, const struct database_row *row, struct sess
     return true;
 }
 
-ARRAY_ORDER(compare_parts, struct session_residency_part, ORDER(a->class, b->class) ?: ORDER(b->bytes, a->bytes) ?: strcmp(a->detail, b->detail))
+ARRAY_ORDER(compare_parts, struct session_residency_part,
+            ORDER(a->class, b->class) ?: ORDER(b->bytes, a->bytes) ?: strcmp(a->detail, b->detail))
 
 bool session_residency_parts(struct session *session, const struct session_residency *moment,
                              struct session_residency_part **parts, size_t *count,
